@@ -1,0 +1,65 @@
+# -Wno-psabi: packs never cross a call, so it does not matter which registers would carry them
+set(annulus_warnings -Wall -Wextra -Werror -Wno-psabi)
+set(annulus_host_options ${annulus_warnings})
+if(NOT Kokkos_ENABLE_CUDA AND NOT ANNULUS_PORTABLE_BINARY)
+  list(APPEND annulus_host_options -march=native)
+endif()
+if(Kokkos_ENABLE_CUDA)
+  # CMake 3.25 does not turn CMAKE_CUDA_STANDARD into an option here
+  set(annulus_cuda_options -std=c++20 --extended-lambda --Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror,-Wno-psabi)
+  add_library(annulus_cuda_driver OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/src/core/cuda_driver.cpp)
+  target_include_directories(annulus_cuda_driver PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  add_link_options(-Wl,--as-needed)
+endif()
+
+# A file sees Kokkos, or fmt, spdlog, toml++ and CLI11, never both: nvcc compiles the first kind, the host compiler the other.
+function(annulus_sources target)
+  cmake_parse_arguments(arg "" "" "HOST;KOKKOS" ${ARGN})
+  target_sources(${target} PRIVATE ${arg_HOST} ${arg_KOKKOS})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${annulus_host_options}>"
+                                           "$<$<COMPILE_LANGUAGE:CUDA>:${annulus_cuda_options}>")
+  if(Kokkos_ENABLE_CUDA)
+    target_compile_definitions(${target} PUBLIC ANNULUS_CUDA)
+    set_source_files_properties(${arg_KOKKOS} PROPERTIES LANGUAGE CUDA)
+  endif()
+  if(arg_KOKKOS)
+    target_link_libraries(${target} PUBLIC Kokkos::kokkos)
+  endif()
+endfunction()
+
+# annulus_room(NAME [HOST files] [KOKKOS files] [LINK libraries]): one room as a static library.
+function(annulus_room name)
+  cmake_parse_arguments(arg "" "" "HOST;KOKKOS;LINK" ${ARGN})
+  add_library(annulus_${name} STATIC)
+  annulus_sources(annulus_${name} HOST ${arg_HOST} KOKKOS ${arg_KOKKOS})
+  target_link_libraries(annulus_${name} PUBLIC ${arg_LINK})
+endfunction()
+
+# annulus_test(NAME [HOST files] [KOKKOS files] [LINK libraries] [RANKS 1 2 3 4] [THREADS n] [TIMEOUT s]): one test
+# program and one ctest entry per number of ranks (without RANKS: one entry, without mpiexec).
+function(annulus_test name)
+  cmake_parse_arguments(arg "" "THREADS;TIMEOUT" "HOST;KOKKOS;LINK;RANKS;LABELS" ${ARGN})
+  if(NOT arg_THREADS)
+    set(arg_THREADS 1)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  add_executable(test_${name})
+  annulus_sources(test_${name} HOST ${arg_HOST} KOKKOS ${arg_KOKKOS})
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(test_${name} PRIVATE ${arg_LINK} annulus_test_main $<TARGET_NAME_IF_EXISTS:annulus_cuda_driver>)
+  set(environment "OMP_NUM_THREADS=${arg_THREADS};OMP_PROC_BIND=false;OMP_WAIT_POLICY=passive;ANNULUS_SHARED=${PROJECT_SOURCE_DIR}/../shared")
+  if(arg_RANKS)
+    foreach(ranks ${arg_RANKS})
+      add_test(NAME ${name}.${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:test_${name}>)
+      set_tests_properties(${name}.${ranks} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${ranks}
+                           LABELS "ranks${ranks};${arg_LABELS}")
+    endforeach()
+  else()
+    add_test(NAME ${name} COMMAND test_${name})
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_THREADS}
+                         LABELS "ranks1;${arg_LABELS}")
+  endif()
+endfunction()

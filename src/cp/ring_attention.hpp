@@ -1,0 +1,86 @@
+/// Attention of one rank's queries over the keys of all ranks of a ring (Liu et al. 2023, arXiv 2310.01889): one long flash
+/// loop whose softmax state is carried from block to block in Accum<T>; no merge pass, no rounding between blocks.
+#pragma once
+#include "core/streams.hpp"
+#include "cp/rotator.hpp"
+#include "cp/sequence_layout.hpp"
+#include "ops/attention.hpp"
+
+namespace annulus::cp {
+
+/// A rank's keys and values of all rows of a micro-batch, as they travel: (rows, 2, tokens, kv_heads, head_dim), keys
+/// then values. The same shape in Accum<T> holds their gradients.
+template <class T>
+struct KvBlock {
+  T* data;
+  index_t rows, tokens;
+  int kv_heads, head_dim;
+
+  index_t half() const { return tokens * kv_heads * head_dim; }
+  ops::Heads<T> keys(index_t row) const { return heads(2 * row); }
+  ops::Heads<T> values(index_t row) const { return heads(2 * row + 1); }
+  index_t size() const { return 2 * rows * half(); }
+  /// Elements per token: what a Rotator is told.
+  index_t per_token() const { return 2 * rows * kv_heads * head_dim; }
+
+ private:
+  ops::Heads<T> heads(index_t h) const { return {data + h * half(), index_t(kv_heads) * head_dim, head_dim}; }
+};
+
+template <class T>
+class RingAttention {
+ public:
+  using A = Accum<T>;
+
+  /// What a pass works on: one rank's part of a micro-batch.
+  struct Batch {
+    index_t rows;
+    const index_t* visible_begin;  ///< (rows, tokens) device memory
+    const index_t* visible_end;    ///< (rows, tokens) device memory
+  };
+  /// Scratch of a pass, in elements or bytes, for the rank with the most tokens: for the memory plan.
+  struct Workspace {
+    index_t state = 0;             ///< elements of A: softmax state of all rows
+    index_t backward = 0;          ///< elements of A: the kernel's own
+    index_t gradient = 0;          ///< elements of A: one block's gradients of keys and values
+    index_t rotator_bytes = 0;
+  };
+
+  /// All arguments outlive this.
+  RingAttention(const ops::Attention<T>& kernel, const ops::AttentionShape& shape, const SequenceLayout& layout,
+                Rotator& rotator);
+
+  static Workspace workspace(const ops::Attention<T>& kernel, const ops::AttentionShape& shape,
+                             const SequenceLayout& layout, const Rotator& rotator, index_t rows, bool backward);
+
+  /// Device memory for the parts of `Workspace`.
+  struct Scratch {
+    A* state;
+    A* backward;
+    A* gradient;
+    void* rotator;
+  };
+
+  ///   q    (rows, tokens, q_heads, d)   in, contiguous
+  ///   kv   this rank's block            in
+  ///   out  (rows, tokens, q_heads, d)   out, contiguous
+  ///   lse  (rows, q_heads, tokens)      out
+  void forward(const Streams& streams, const Batch& batch, const T* q, const KvBlock<const T>& kv, T* out, A* lse,
+               const Scratch& scratch);
+
+  ///   dout   (rows, tokens, q_heads, d)  in, contiguous
+  ///   out, lse                           in, from forward
+  ///   delta  (rows, q_heads, tokens)     scratch
+  ///   dq     (rows, tokens, q_heads, d)  out, contiguous
+  ///   returns the gradients of this rank's own block, over all ranks' queries; readable by compute() until the next pass
+  KvBlock<const A> backward(const Streams& streams, const Batch& batch, const T* q, const KvBlock<const T>& kv,
+                            const T* out, const T* dout, const A* lse, A* delta, A* dq, const Scratch& scratch);
+
+ private:
+  const ops::Attention<T>& kernel_;
+  ops::AttentionShape shape_;
+  const SequenceLayout& layout_;
+  Rotator& rotator_;
+};
+
+}  // namespace annulus::cp

@@ -1,0 +1,49 @@
+/// What a run allocates, buffer by buffer, before it allocates: the table that `annulus plan` prints and the run uses.
+/// Persistent buffers live as long as the model; saves from a layer's forward to its backward; scratch lives in stack
+/// frames (what a frame reserves is given back when it closes, so that later frames reuse the memory). Each of the three
+/// is one allocation; libraries' own memory is listed and not part of the total.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/types.hpp"
+
+namespace annulus::model {
+
+enum class Lifetime { persistent, saved, scratch, library };
+
+class MemoryPlan {
+ public:
+  static constexpr index_t alignment = 256;
+
+  struct Row {
+    std::string name;    ///< "layers.3.qkv"
+    Lifetime lifetime;
+    index_t offset;      ///< in the lifetime's allocation
+    index_t bytes;       ///< without padding
+    std::string until;   ///< what ends it: "the run", "layers.3 backward", the name of a frame
+  };
+
+  /// Returns the buffer's offset in its lifetime's allocation.
+  index_t reserve(Lifetime lifetime, const std::string& name, index_t bytes, const std::string& until);
+  /// Scratch frames nest; close_frame gives back what was reserved since the matching open_frame.
+  void open_frame(const std::string& name);
+  void close_frame();
+
+  const std::vector<Row>& rows() const { return rows_; }
+  /// Bytes of a lifetime's one allocation, alignment included (scratch: the deepest stack of frames).
+  index_t bytes(Lifetime lifetime) const;
+  /// persistent + saved + scratch: what is counted against the device.
+  index_t total() const;
+  /// Labels of the allocations, as Kokkos Tools sees them.
+  static const char* label(Lifetime lifetime);
+  /// The table, one line a row, totals last.
+  std::string table() const;
+
+ private:
+  std::vector<Row> rows_;
+  std::vector<std::pair<std::string, index_t>> frames_;
+  index_t top_[4] = {}, peak_[4] = {};
+};
+
+}  // namespace annulus::model
