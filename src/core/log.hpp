@@ -6,8 +6,8 @@
 
 namespace annulus::log {
 
-/// From now on messages know which rank they come from; rank 0 of 1 until then.
-void set_rank(int rank, int size);
+/// From now on messages know which rank they come from; rank 0 until then.
+void set_rank(int rank);
 /// One line on stdout, from rank 0 only, flushed.
 void say(const std::string& line);
 /// "note: ..." on stderr, from rank 0 only.
