@@ -1,6 +1,8 @@
 /// Attention of one rank's queries over the keys of all ranks of a ring (Liu et al. 2023, arXiv 2310.01889): one long flash
 /// loop whose softmax state is carried from block to block in Accum<T>; no merge pass, no rounding between blocks.
 #pragma once
+#include <string>
+
 #include "core/streams.hpp"
 #include "cp/rotator.hpp"
 #include "cp/sequence_layout.hpp"
@@ -50,8 +52,9 @@ class RingAttention {
   RingAttention(const ops::Attention<T>& kernel, const ops::AttentionShape& shape, const SequenceLayout& layout,
                 Rotator& rotator);
 
+  /// `rotator` is the deck name.
   static Workspace workspace(const ops::Attention<T>& kernel, const ops::AttentionShape& shape,
-                             const SequenceLayout& layout, const Rotator& rotator, index_t rows, bool backward);
+                             const SequenceLayout& layout, const std::string& rotator, index_t rows, bool backward);
 
   /// Device memory for the parts of `Workspace`.
   struct Scratch {
