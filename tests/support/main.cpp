@@ -1,0 +1,30 @@
+/// Runs a program's tests on every rank alike: one fixed seed, one outcome.
+#include <algorithm>
+#include <catch2/catch_session.hpp>
+#include <iostream>
+#include <thread>
+
+#include "support/kokkos_run.hpp"
+#include "support/rank_agreement.hpp"
+#include "support/ranks.hpp"
+
+int main(int argc, char** argv) {
+  using namespace annulus::test;
+
+  Catch::Session session;
+  Catch::ConfigData& config = session.configData();
+  config.rngSeed = 20231001;
+  if (const int wrong = session.applyCommandLine(argc, argv)) return wrong;
+
+  // Tests can be listed where neither a launcher nor a driver is.
+  if (config.showHelp || config.listTests || config.listTags || config.listReporters || config.listListeners)
+    return session.run();
+
+  const MpiRun mpi;
+  const KokkosRun kokkos(std::max<int>(1, std::thread::hardware_concurrency() / ranks()));
+  if (rank() != 0) config.reporterSpecifications = {Catch::ReporterSpec("rank", {}, {}, {})};
+  const int outcome = session.run();
+  if (rank() == 0 && failed_cases() > 0)
+    std::cout << failed_cases() << " test case(s) failed on some of " << ranks() << " rank(s)\n";
+  return failed_cases() > 0 ? 1 : outcome;
+}
