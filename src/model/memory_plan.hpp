@@ -1,9 +1,10 @@
 /// What a run allocates, buffer by buffer, before it allocates: the table that `annulus plan` prints and the run uses.
 /// Persistent buffers live as long as the model; saves from a layer's forward to its backward; scratch lives in stack
-/// frames (what a frame reserves is given back when it closes, so that later frames reuse the memory). Each of the three
-/// is one allocation; libraries' own memory is listed and not part of the total.
+/// frames (what a frame reserves is given back when it closes, so that later frames reuse the memory). Each of the
+/// three is one allocation; libraries' own memory is listed and not part of the total.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/types.hpp"
@@ -15,13 +16,19 @@ enum class Lifetime { persistent, saved, scratch, library };
 class MemoryPlan {
  public:
   static constexpr index_t alignment = 256;
+  /// Bytes after each buffer that nobody may write; checked when a frame closes.
+#ifdef NDEBUG
+  static constexpr index_t red_zone = 0;
+#else
+  static constexpr index_t red_zone = 256;
+#endif
 
   struct Row {
-    std::string name;    ///< "layers.3.qkv"
+    std::string name;  ///< "layers.3.qkv"
     Lifetime lifetime;
-    index_t offset;      ///< in the lifetime's allocation
-    index_t bytes;       ///< without padding
-    std::string until;   ///< what ends it: "the run", "layers.3 backward", the name of a frame
+    index_t offset;     ///< in the lifetime's allocation
+    index_t bytes;      ///< without padding
+    std::string until;  ///< what ends it: "the run", "layers.3 backward", the name of a frame
   };
 
   /// Returns the buffer's offset in its lifetime's allocation.
