@@ -17,9 +17,10 @@ struct Operand {
   bool transposed = false;
 
   template <class View>
-  Operand(const View& view)
-    requires requires { view.stride(0); }
-      : data(view.data()), rows(view.extent(0)), columns(view.extent(1)), stride(view.extent(1)) {}
+  Operand(const View& view) requires requires {
+    view.stride(0);
+  } : data(view.data()), rows(view.extent(0)), columns(view.extent(1)), stride(view.extent(1)) {
+  }
   Operand(T* data, index_t rows, index_t columns, index_t stride)
       : data(data), rows(rows), columns(columns), stride(stride) {}
 };

@@ -1,0 +1,39 @@
+/// How far an operator's result may lie from the definition in fp64, derived from its roundings.
+#pragma once
+#include <cmath>
+
+#include "core/bf16.hpp"
+#include "support/views.hpp"
+
+namespace annulus::test {
+
+template <class T>
+constexpr double half_ulp = std::is_same_v<T, bf16> ? 0x1p-8 : std::numeric_limits<Accum<T>>::epsilon() / 2.0;
+
+/// One rounding to T, after `roundings` roundings in Accum<T> of values up to `size`.
+template <class T>
+double budget(double expected, double roundings, double size) {
+  return half_ulp<T> * std::abs(expected) + roundings * half_ulp<Accum<T>> * size;
+}
+
+/// Whether each found value is the expected one within its budget; `sizes` are those of the terms that it sums.
+template <class T>
+bool agrees(const Numbers& found, const Numbers& expected, double roundings, const Numbers& sizes) {
+  if (found.size() != expected.size() || sizes.size() != expected.size()) return false;
+  for (std::size_t n = 0; n < found.size(); ++n)
+    if (!(std::abs(found[n] - expected[n]) <= budget<T>(expected[n], roundings, sizes[n]))) return false;  // NaN: no
+  return true;
+}
+template <class T>
+bool agrees(const Numbers& found, const Numbers& expected, double roundings, double size) {
+  return agrees<T>(found, expected, roundings, Numbers(expected.size(), size));
+}
+
+/// Execution instances of 1, 2 and 3 threads on a host.
+inline std::vector<Exec> thread_counts() {
+  std::vector<Exec> all = Kokkos::Experimental::partition_space(Exec{}, std::vector<double>{1, 2});
+  all.push_back(Exec{});
+  return all;
+}
+
+}  // namespace annulus::test

@@ -1,0 +1,148 @@
+#include "ops/gemm.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include "ops/budget.hpp"
+
+using namespace annulus;
+using namespace annulus::ops;
+using namespace annulus::test;
+
+namespace {
+
+template <class In, class Out>
+struct Types {
+  using in = In;
+  using out = Out;
+};
+
+/// A matrix with `gap` elements between its rows, which hold NaN.
+template <class T>
+struct Stored {
+  index_t rows, columns, stride;
+  Vector<T> memory;
+
+  Stored(const Numbers& values, index_t rows, index_t columns, index_t gap)
+      : rows(rows), columns(columns), stride(columns + gap), memory(poisoned<T>(rows * stride)) {
+    Numbers all = download(memory);
+    for (index_t r = 0; r < rows; ++r)
+      for (index_t i = 0; i < columns; ++i) all[r * stride + i] = values[r * columns + i];
+    upload(all, memory);
+  }
+  operator Operand<T>() const { return {memory.data(), rows, columns, stride}; }
+  Operand<const T> input(bool transpose) const {
+    const Operand<const T> a(memory.data(), rows, columns, stride);
+    return transpose ? transposed(a) : a;
+  }
+  Numbers values() const {
+    const Numbers all = download(memory);
+    Numbers inside(rows * columns);
+    for (index_t r = 0; r < rows; ++r)
+      for (index_t i = 0; i < columns; ++i) inside[r * columns + i] = all[r * stride + i];
+    return inside;
+  }
+  bool gaps_untouched() const {
+    const Numbers all = download(memory);
+    for (index_t r = 0; r < rows; ++r)
+      for (index_t i = columns; i < stride; ++i)
+        if (!std::isnan(all[r * stride + i])) return false;
+    return true;
+  }
+};
+
+struct Product {
+  Numbers value, size;  // sum of a b, sum of |a b|
+};
+
+/// op(a) op(b) from the definition; a and b as stored.
+Product naive(const Numbers& a, bool a_transposed, const Numbers& b, bool b_transposed, index_t m, index_t n,
+              index_t k) {
+  Product c{Numbers(m * n), Numbers(m * n)};
+  for (index_t i = 0; i < m; ++i)
+    for (index_t j = 0; j < n; ++j)
+      for (index_t l = 0; l < k; ++l) {
+        const double term = a[a_transposed ? l * m + i : i * k + l] * b[b_transposed ? j * k + l : l * n + j];
+        c.value[i * n + j] += term;
+        c.size[i * n + j] += std::abs(term);
+      }
+  return c;
+}
+
+template <class In, class Out>
+void compare(index_t m, index_t n, index_t k, bool a_transposed, bool b_transposed, index_t gap, Into into) {
+  CAPTURE(m, n, k, a_transposed, b_transposed, gap, into == Into::add);
+  const Numbers a = rounded<In>(wave(m * k, 1.3)), b = rounded<In>(wave(k * n, 0.7));
+  const double held = into == Into::add ? 0.75 : std::numeric_limits<double>::quiet_NaN();
+  const Stored<In> A(a, a_transposed ? k : m, a_transposed ? m : k, gap);
+  const Stored<In> B(b, b_transposed ? n : k, b_transposed ? k : n, 2 * gap);
+  const Stored<Out> C(Numbers(m * n, held), m, n, gap);
+  Exec{}.fence();
+  Gemm<In, Out>::run(Exec{}, A.input(a_transposed), B.input(b_transposed), into, C);
+  Exec{}.fence();
+
+  Product expected = naive(a, a_transposed, b, b_transposed, m, n, k);
+  if (into == Into::add)
+    for (index_t i = 0; i < m * n; ++i) expected.value[i] += held, expected.size[i] += held;
+  CHECK(agrees<Out>(C.values(), expected.value, k + 1, expected.size));
+  CHECK(C.gaps_untouched());
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("gemm: equals the definition, strided and transposed, into NaN and added", "[ops]",
+                   (Types<float, float>), (Types<double, double>), (Types<bf16, bf16>), (Types<bf16, float>)) {
+  using In = typename TestType::in;
+  using Out = typename TestType::out;
+  const auto [m, n, k] = GENERATE(table<index_t, index_t, index_t>({{0, 3, 4},
+                                                                    {3, 0, 4},
+                                                                    {3, 4, 0},
+                                                                    {1, 1, 1},
+                                                                    {1, 7, 5},
+                                                                    {7, 1, 5},
+                                                                    {5, 7, 1},
+                                                                    {33, 65, 129},
+                                                                    {97, 64, 300},
+                                                                    {300, 130, 64}}));
+  const index_t gap = GENERATE(0, 5);
+  for (const bool a_transposed : {false, true})
+    for (const bool b_transposed : {false, true})
+      for (const Into into : {Into::overwrite, Into::add})
+        compare<In, Out>(m, n, k, a_transposed, b_transposed, gap, into);
+}
+
+TEMPLATE_TEST_CASE("gemm: a product of several tiles equals the definition", "[ops]", (Types<float, float>),
+                   (Types<double, double>), (Types<bf16, bf16>), (Types<bf16, float>)) {
+  compare<typename TestType::in, typename TestType::out>(530, 390, 1100, true, false, 3, Into::add);
+}
+
+TEMPLATE_TEST_CASE("gemm: results are the same bits on any number of threads", "[ops]", (Types<float, float>),
+                   (Types<double, double>), (Types<bf16, bf16>), (Types<bf16, float>)) {
+  using In = typename TestType::in;
+  using Out = typename TestType::out;
+  if (!on_gpu && Exec{}.concurrency() < 3) SKIP("needs OMP_NUM_THREADS >= 3, as ctest sets it");
+  // Weight gradients: small results, long sums, where libraries left alone split the sum among their threads.
+  const auto [m, n, k] = GENERATE(table<index_t, index_t, index_t>({{64, 64, 4096},
+                                                                    {256, 64, 4096},
+                                                                    {64, 192, 4096},
+                                                                    {256, 256, 4096},
+                                                                    {256, 768, 4096},
+                                                                    {1, 64, 4096},
+                                                                    {8, 8, 10000},
+                                                                    {1024, 256, 256},
+                                                                    {515, 259, 131}}));
+  const bool a_transposed = GENERATE(true, false), b_transposed = GENERATE(true, false);
+  CAPTURE(m, n, k, a_transposed, b_transposed);
+  const Stored<In> A(wave(m * k, 1.3), a_transposed ? k : m, a_transposed ? m : k, 0);
+  const Stored<In> B(wave(k * n, 0.7), b_transposed ? n : k, b_transposed ? k : n, 0);
+  Numbers first;
+  for (const Exec& exec : thread_counts()) {
+    const Stored<Out> C(Numbers(m * n), m, n, 0);
+    Exec{}.fence();
+    Gemm<In, Out>::run(exec, A.input(a_transposed), B.input(b_transposed), Into::overwrite, C);
+    exec.fence();
+    const Numbers found = C.values();
+    if (first.empty()) first = found;
+    CHECK(found == first);
+  }
+}
