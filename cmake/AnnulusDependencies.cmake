@@ -1,4 +1,8 @@
 # Every dependency comes from the system or from scripts/bootstrap; nothing is fetched or vendored here.
+if(DEFINED annulus_kokkos_${ANNULUS_PRESET})
+  list(GET annulus_kokkos_${ANNULUS_PRESET} 0 Kokkos_DIR)
+  list(GET annulus_kokkos_${ANNULUS_PRESET} 1 KokkosKernels_DIR)
+endif()
 find_package(Kokkos 4.5 REQUIRED)
 find_package(KokkosKernels 4.5 REQUIRED)
 find_package(MPI REQUIRED COMPONENTS C)

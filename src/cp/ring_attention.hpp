@@ -1,7 +1,9 @@
-/// Attention of one rank's queries over the keys of all ranks of a ring (Liu et al. 2023, arXiv 2310.01889): one long flash
-/// loop whose softmax state is carried from block to block in Accum<T>; no merge pass, no rounding between blocks.
+/// Attention of one rank's queries over the keys of all ranks of a ring (Liu et al. 2023, arXiv 2310.01889): one long
+/// flash loop whose softmax state is carried from block to block in Accum<T>; no merge pass, no rounding between
+/// blocks.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "core/streams.hpp"
 #include "cp/rotator.hpp"
@@ -42,9 +44,9 @@ class RingAttention {
   };
   /// Scratch of a pass, in elements or bytes, for the rank with the most tokens: for the memory plan.
   struct Workspace {
-    index_t state = 0;             ///< elements of A: softmax state of all rows
-    index_t backward = 0;          ///< elements of A: the kernel's own
-    index_t gradient = 0;          ///< elements of A: one block's gradients of keys and values
+    index_t state = 0;     ///< elements of A: softmax state of all rows
+    index_t backward = 0;  ///< elements of A: the kernel's own
+    index_t gradient = 0;  ///< elements of A: one block's gradients of keys and values
     index_t rotator_bytes = 0;
   };
 
@@ -75,15 +77,38 @@ class RingAttention {
   ///   out, lse                           in, from forward
   ///   delta  (rows, q_heads, tokens)     scratch
   ///   dq     (rows, tokens, q_heads, d)  out, contiguous
-  ///   returns the gradients of this rank's own block, over all ranks' queries; readable by compute() until the next pass
+  ///   returns the gradients of this rank's own block, over all ranks' queries; readable by compute() until the next
+  ///   pass
   KvBlock<const A> backward(const Streams& streams, const Batch& batch, const T* q, const KvBlock<const T>& kv,
                             const T* out, const T* dout, const A* lse, A* delta, A* dq, const Scratch& scratch);
 
  private:
+  index_t queries() const { return tokens_[rotator_.rank()]; }
+  /// The block that a step works on, as this rank's own is shaped.
+  KvBlock<const T> held(const KvBlock<const T>& own, const Rotator::Block& block) const {
+    return {static_cast<const T*>(block.data), own.rows, tokens_[block.owner], own.kv_heads, own.head_dim};
+  }
+  /// One row of (rows, tokens, q_heads, d).
+  template <class U>
+  ops::Heads<U> query_row(U* data, index_t row) const {
+    const index_t pitch = index_t(shape_.q_heads) * shape_.head_dim;
+    return {data + row * queries() * pitch, pitch, shape_.head_dim};
+  }
+  /// One row of (rows, q_heads, tokens).
+  template <class U>
+  U* statistics_row(U* data, index_t row) const {
+    return data + row * shape_.q_heads * queries();
+  }
+  /// A row's queries and the keys of `owner`.
+  ops::AttentionTokens meeting(const Batch& batch, index_t row, int owner) const;
+  Rotator::Pass pass(const Batch& batch, const KvBlock<const T>& own, index_t gradients_per_token,
+                     void* workspace) const;
+
   const ops::Attention<T>& kernel_;
   ops::AttentionShape shape_;
   const SequenceLayout& layout_;
   Rotator& rotator_;
+  std::vector<index_t> tokens_;  ///< of each rank
 };
 
 }  // namespace annulus::cp

@@ -1,4 +1,5 @@
-/// Moves key-value blocks around a ring, and their gradients home. Blocks are bytes here; rank r's own block is block r.
+/// Moves key-value blocks around a ring, and their gradients home. Blocks are bytes here; rank r's own block is block
+/// r.
 ///
 /// Forward and backward both start from begin(), which forgets whatever the last pass left (a rotator that kept its
 /// blocks across steps once served the first step's keys for ever). Step s of a pass works on the block of rank
@@ -22,12 +23,12 @@ class Rotator {
   /// A pass begins with this rank's block, which stays readable until the pass ends. Sizes of the blocks of all ranks:
   /// bytes_of(owner) = tokens(owner) * bytes per token.
   struct Pass {
-    const void* own;               ///< written by work given to compute()
-    const index_t* tokens;         ///< (size) tokens of each rank's block, host memory
-    index_t bytes_per_token;       ///< of a block
-    Scalar gradient_type;          ///< of the gradient blocks
-    index_t gradients_per_token;   ///< elements; 0: forward only
-    void* workspace;               ///< rotator_workspace_bytes(..), device memory
+    const void* own;              ///< written by work given to compute()
+    const index_t* tokens;        ///< (size) tokens of each rank's block, host memory
+    index_t bytes_per_token;      ///< of a block
+    Scalar gradient_type;         ///< of the gradient blocks
+    index_t gradients_per_token;  ///< elements; 0: forward only
+    void* workspace;              ///< rotator_workspace_bytes(..), device memory
   };
   virtual void begin(const Streams& streams, const Pass& pass) = 0;
 
@@ -42,14 +43,14 @@ class Rotator {
   /// gradient_type. `mine` may be rewritten by what compute() is given afterwards; only the last step's stays as it is
   /// until own_gradient() has been used, so that a ring of one rank need not copy it.
   virtual void add_gradient(int step, void* mine) = 0;
-  /// Backward: after the last add_gradient, the sum over all ranks for this rank's own block, readable by what compute()
-  /// is given next, until the next begin().
+  /// Backward: after the last add_gradient, the sum over all ranks for this rank's own block, readable by what
+  /// compute() is given next, until the next begin().
   virtual const void* own_gradient() = 0;
 };
 
 /// Bytes of device memory that a pass of the named rotator needs besides the own block: blocks that are under way, and
-/// gradients that are (`gradient_bytes` 0: forward only). Both arguments are of the largest block of any rank. Host code:
-/// a plan asks before there is a communicator.
+/// gradients that are (`gradient_bytes` 0: forward only). Both arguments are of the largest block of any rank. Host
+/// code: a plan asks before there is a communicator.
 index_t rotator_workspace_bytes(const std::string& name, int ranks, index_t block_bytes, index_t gradient_bytes);
 
 /// By its deck name over a ring communicator ("p2p"; others are refused by name until they exist).

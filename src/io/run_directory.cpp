@@ -29,14 +29,13 @@ void write_run_state(const RunDirectory& run, RunState state) {
   std::error_code error;
   if (file) std::filesystem::rename(temporary, run.state(), error);
   if (!file || error)
-    throw Error(Exit::internal, fmt::format("{} cannot be written{}", run.state().string(),
-                                            error ? ": " + error.message() : ""));
+    throw Error(Exit::internal,
+                fmt::format("{} cannot be written{}", run.state().string(), error ? ": " + error.message() : ""));
 }
 
 RunState read_run_state(const RunDirectory& run) {
   std::ifstream file(run.state());
-  if (!file)
-    throw Refused(fmt::format("{} is not a run's directory: it has no run.json", run.root.string()));
+  if (!file) throw Refused(fmt::format("{} is not a run's directory: it has no run.json", run.root.string()));
   try {
     return nlohmann::json::parse(file).get<RunState>();
   } catch (const nlohmann::json::exception& error) {
