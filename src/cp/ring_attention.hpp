@@ -26,6 +26,7 @@ struct KvBlock {
   index_t size() const { return 2 * rows * half(); }
   /// Elements per token: what a Rotator is told.
   index_t per_token() const { return 2 * rows * kv_heads * head_dim; }
+  operator KvBlock<const T>() const { return {data, rows, tokens, kv_heads, head_dim}; }
 
  private:
   ops::Heads<T> heads(index_t h) const { return {data + h * half(), index_t(kv_heads) * head_dim, head_dim}; }
