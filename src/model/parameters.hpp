@@ -4,6 +4,7 @@
 /// The arena is cut into buckets whose gradients complete together (a layer, the head, the embedding); each bucket is
 /// padded to a multiple of the world's size times 256 B, and rank r owns part r of every bucket: its shard.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,13 @@ struct Initial {
 /// A named part of a stored tensor, as checkpoints and other programs know it: q, k and v of a fused projection. Parts
 /// are whole rows of the stored tensor, one after the other.
 struct Tensor {
-  std::string name;             ///< "layers.0.attention.q"
-  std::vector<index_t> shape;   ///< out x in for projections
-  index_t offset = 0;           ///< of the first element in an arena
+  std::string name;            ///< "layers.0.attention.q.weight"
+  std::vector<index_t> shape;  ///< out x in for projections
+  index_t offset = 0;          ///< of the first element in an arena
   index_t count = 0;
-  bool decays = false;          ///< weight decay applies
+  bool decays = false;  ///< weight decay applies
   Initial initial;
-  std::uint32_t stream = 0;     ///< of the random numbers that it begins with; the same on any mesh
+  std::uint32_t stream = 0;  ///< of the random numbers that it begins with; the same on any mesh
   int bucket = 0;
 };
 
@@ -34,6 +35,11 @@ struct Stretch {
   index_t begin = 0, count = 0;
   index_t end() const { return begin + count; }
 };
+/// What two stretches share; count 0 where they share nothing.
+inline Stretch common(Stretch a, Stretch b) {
+  const index_t begin = std::max(a.begin, b.begin), end = std::min(a.end(), b.end());
+  return {begin, std::max<index_t>(end - begin, 0)};
+}
 
 class ParameterTable {
  public:
@@ -41,8 +47,8 @@ class ParameterTable {
 
   /// Closes the bucket so far and begins the next one.
   void begin_bucket();
-  /// Appends a tensor to the current bucket, at a multiple of 256 B when `aligned` (the parts of fused storage after the
-  /// first are not: they follow directly). Returns its offset.
+  /// Appends a tensor to the current bucket, at a multiple of 256 B when `aligned` (the parts of fused storage after
+  /// the first are not: they follow directly). Returns its offset.
   index_t add(Tensor tensor, bool aligned = true);
   /// Pads the last bucket; after this nothing is added.
   void close();
