@@ -65,7 +65,8 @@ class Communicator {
   virtual Ticket send_recv(const Exec& after, ConstValues send, int to, Values receive, int from) = 0;
   /// In place. The result has the same bits on every rank, and the same bits whenever the group has the same size.
   virtual Ticket all_reduce(const Exec& after, Values values, Reduction reduction) = 0;
-  /// Rank r gets the sum over ranks of part r of `parts` (size() x own.count elements). `own` may be its place in parts.
+  /// Rank r gets the sum over ranks of part r of `parts` (size() x own.count elements). `own` may be its place in
+  /// parts.
   virtual Ticket reduce_scatter(const Exec& after, ConstValues parts, Values own) = 0;
   /// `all` (size() x own.count elements) gets every rank's part in rank order. `own` may be its place in all.
   virtual Ticket all_gather(const Exec& after, ConstValues own, Values all) = 0;
@@ -73,8 +74,12 @@ class Communicator {
   virtual Ticket all_to_all(const Exec& after, ConstValues send, Values receive) = 0;
   virtual Ticket broadcast(const Exec& after, Values values, int root) = 0;
 
-  /// What `exec` is given from now on runs after every operation issued so far that reads or writes `buffer`.
+  /// What `exec` is given from now on runs after every operation issued so far on this communicator that reads or
+  /// writes the byte at `buffer`.
   virtual void release(const void* buffer, const Exec& exec) = 0;
+  /// Blocking all_reduce of a few values in host memory, whatever memory the communicator serves, and before Kokkos
+  /// runs.
+  virtual void agree(Values values, Reduction reduction) = 0;
   /// Blocks until all ranks are here.
   virtual void barrier() = 0;
   /// Collective: the ranks with the same color form a group, ordered by key.
