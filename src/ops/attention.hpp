@@ -22,7 +22,8 @@ struct Heads {
   operator Heads<const T>() const { return {data, token_stride, head_stride}; }
 };
 
-/// Consecutive stretches of a row: local tokens, in the order they lie in memory, and the order of each stretch's first.
+/// Consecutive stretches of a row: local tokens, in the order they lie in memory, and the order of each stretch's
+/// first.
 struct Stretches {
   static constexpr int most = 8;
   struct Stretch {
