@@ -12,7 +12,6 @@ namespace annulus::comm {
 
 struct MeshKeys {
   index_t dp = 1, ring = 1, ulysses = 1;
-  std::string order = "ring-outer";
   void describe(deck::Block& block);
 };
 

@@ -14,7 +14,8 @@ struct ModelKeys {
   std::string family = "llama";
   index_t layers = 12, width = 768, heads = 12, kv_heads = 4;
   index_t head_dim = 64;
-  index_t ffn = 0;  ///< 0: 8/3 width, rounded up to a multiple of 256
+  index_t ffn = 0;         ///< 0: 8/3 width, rounded up to a multiple of 256
+  index_t vocabulary = 0;  ///< 0: what the data's tokenizer has
   bool tied = true, qk_norm = true;
   double norm_eps = 1e-5, init_deviation = 0.02;
   void describe(deck::Block& block);
@@ -25,8 +26,6 @@ struct ModelKeys {
 struct RopeKeys {
   double theta = 10000;
   std::string scaling = "none";
-  double factor = 1;
-  index_t original = 0;
   void describe(deck::Block& block);
 };
 
@@ -37,18 +36,17 @@ struct AttentionKeys {
 };
 
 struct PrecisionKeys {
-  std::string compute = "fp32", residual = "compute", norms = "fp32";
-  bool tf32 = false;
+  std::string compute = "fp32";  ///< fp32 | fp64
   void describe(deck::Block& block);
 };
 
 struct MemoryKeys {
-  std::string policy = "keep", offload = "none";
+  std::string policy = "keep";
   void describe(deck::Block& block);
 };
 
+/// No switch is built yet: all names are known and refused.
 struct OverlapKeys {
-  bool forward = true, backward = true, blocking = false;
   void describe(deck::Block& block);
 };
 
