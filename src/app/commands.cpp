@@ -1,0 +1,17 @@
+/// The commands of the program, in the order of `annulus --help`. Each is declared and listed here, and defined in a
+/// file of its name.
+#include "app/command.hpp"
+
+namespace annulus::app {
+
+std::unique_ptr<Command> check_command();
+std::unique_ptr<Command> deck_reference_command();
+
+std::vector<std::unique_ptr<Command>> all_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(check_command());
+  commands.push_back(deck_reference_command());
+  return commands;
+}
+
+}  // namespace annulus::app

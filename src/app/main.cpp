@@ -1,0 +1,3 @@
+#include "app/program.hpp"
+
+int main(int argc, char** argv) { return annulus::app::annulus_main(argc, argv, {}); }
