@@ -1,0 +1,77 @@
+#include "app_faults/communicator_faults.hpp"
+
+#include <utility>
+
+#include "app_faults/device_values.hpp"
+#include "cp/forwarding_communicator.hpp"
+
+namespace annulus::test {
+
+namespace {
+
+class Owning : public ForwardingCommunicator {
+ public:
+  explicit Owning(std::unique_ptr<Communicator> inner) : ForwardingCommunicator(*inner), owned_(std::move(inner)) {}
+
+ private:
+  std::unique_ptr<Communicator> owned_;
+};
+
+class FaultyWorld final : public Owning {
+ public:
+  FaultyWorld(std::unique_ptr<Communicator> inner, DecorateReduce decorate)
+      : Owning(std::move(inner)), decorate_(std::move(decorate)) {}
+  std::unique_ptr<Communicator> split(int color, int key, std::string name) override {
+    const bool gradients = name == "reduce";
+    auto part = inner_.split(color, key, std::move(name));
+    return gradients ? decorate_(std::move(part)) : std::move(part);
+  }
+
+ private:
+  DecorateReduce decorate_;
+};
+
+/// Whether these are the numbers of a step: the squared norm of the gradients, then the sum of nll.
+bool numbers_of_a_step(comm::Values values, comm::Reduction reduction) {
+  return values.type == Scalar::fp64 && values.count == 2 && reduction == comm::Reduction::sum;
+}
+
+class NormOverCopies final : public Owning {
+ public:
+  using Owning::Owning;
+  comm::Ticket all_reduce(const Exec& after, comm::Values values, comm::Reduction reduction) override {
+    if (numbers_of_a_step(values, reduction)) scale(after, values.type, values.data, 1, size());
+    return inner_.all_reduce(after, values, reduction);
+  }
+};
+
+class StepCounter final : public Owning {
+ public:
+  StepCounter(std::unique_ptr<Communicator> inner, std::shared_ptr<index_t> steps)
+      : Owning(std::move(inner)), steps_(std::move(steps)) {}
+  comm::Ticket all_reduce(const Exec& after, comm::Values values, comm::Reduction reduction) override {
+    if (numbers_of_a_step(values, reduction)) ++*steps_;
+    return inner_.all_reduce(after, values, reduction);
+  }
+
+ private:
+  std::shared_ptr<index_t> steps_;
+};
+
+}  // namespace
+
+std::unique_ptr<comm::Communicator> with_faulty_reduce(std::unique_ptr<comm::Communicator> world,
+                                                       DecorateReduce decorate) {
+  return std::make_unique<FaultyWorld>(std::move(world), std::move(decorate));
+}
+
+std::unique_ptr<comm::Communicator> with_norm_over_copies(std::unique_ptr<comm::Communicator> reduce) {
+  return std::make_unique<NormOverCopies>(std::move(reduce));
+}
+
+std::unique_ptr<comm::Communicator> counting_steps(std::unique_ptr<comm::Communicator> reduce,
+                                                   std::shared_ptr<index_t> steps) {
+  return std::make_unique<StepCounter>(std::move(reduce), std::move(steps));
+}
+
+}  // namespace annulus::test
