@@ -66,9 +66,11 @@ kokkos_key() {  # variant
     { kokkos_options "$1"; kernels_options "$1"; } | grep -vF "$root"  # the cache is for all checkouts
     processor
     "${CXX:-c++}" --version
-    cat "$root/cmake/cuda13_compat.hpp"
-    cat "${ANNULUS_KOKKOS_ARCHIVE:-/dev/null}" "${ANNULUS_KOKKOS_KERNELS_ARCHIVE:-/dev/null}"; } | sha256 | cut -c 1-16
+    [[ $1 != cuda ]] || cat "$root/cmake/cuda13_compat.hpp"
+    user_archives; } | sha256 | cut -c 1-16
 }
+
+user_archives() { cat "${ANNULUS_KOKKOS_ARCHIVE:-/dev/null}" "${ANNULUS_KOKKOS_KERNELS_ARCHIVE:-/dev/null}"; }
 
 # What find_package would look at; when it changes, bootstrap looks again.
 environment_key() { echo "${Kokkos_ROOT:-} ${KokkosKernels_ROOT:-} ${CMAKE_PREFIX_PATH:-}" | sha256 | cut -c 1-16; }
@@ -125,10 +127,23 @@ sources_of_carrier() {  # directory
     unpack "$1/$carrier.tar.gz" "$1/carrier" && mv "$1"/carrier/{kokkos,kokkos-kernels} "$1"
 }
 
-fetch_sources() {  # directory
-  sources_of_user "$1" || sources_of_release "$1" || sources_of_carrier "$1" || die "no source of Kokkos $kokkos_version could be fetched.
-  Give one of: Kokkos_ROOT and KokkosKernels_ROOT (installs, 4.5 <= version < 6), or
-  ANNULUS_KOKKOS_ARCHIVE and ANNULUS_KOKKOS_KERNELS_ARCHIVE (release archives $kokkos_archive and $kernels_archive of $release)."
+# One copy of the sources serves all variants.
+ensure_sources() {  # directory
+  [[ -d $1 ]] && return
+  local work
+  work=$(mktemp -d "$cache/sources.XXXXXX")
+  sources_of_user "$work" || sources_of_release "$work" || sources_of_carrier "$work" || {
+    rm -rf "$work"
+    die "no source of Kokkos $kokkos_version could be fetched. Give one of
+  Kokkos_ROOT and KokkosKernels_ROOT: installs, 4.5 <= version < 6
+  ANNULUS_KOKKOS_ARCHIVE and ANNULUS_KOKKOS_KERNELS_ARCHIVE: files fetched elsewhere from
+    $release/$kokkos_archive
+    $release/$kernels_archive"
+  }
+  mkdir "$work/both"
+  mv "$work/kokkos" "$work/kokkos-kernels" "$work/both"
+  mv "$work/both" "$1"
+  rm -rf "$work"
 }
 
 build_one() {  # name source build prefix log option...
@@ -139,20 +154,17 @@ build_one() {  # name source build prefix log option...
 
 # Builds both into PREFIX, which exists only when it is whole.
 build_kokkos() {  # variant prefix
-  local work log=$2.log
+  local sources work log=$2.log options
+  sources=$cache/sources-$(user_archives | sha256 | cut -c 1-16)
+  ensure_sources "$sources"
   work=$(mktemp -d "$cache/build.XXXXXX")
-  # shellcheck disable=SC2064  # expanded now: the trap outlives the local
-  trap "rm -rf '$work'" EXIT
   : >"$log"
-  fetch_sources "$work"
-  local options
   mapfile -t options < <(kokkos_options "$1")
-  build_one "Kokkos for $1" "$work/kokkos" "$work/b-kokkos" "$work/install" "$log" "${options[@]}"
+  build_one "Kokkos for $1" "$sources/kokkos" "$work/kokkos" "$work/install" "$log" "${options[@]}"
   mapfile -t options < <(kernels_options "$1")
-  build_one "Kokkos Kernels for $1" "$work/kokkos-kernels" "$work/b-kernels" "$work/install" "$log" "${options[@]}"
+  build_one "Kokkos Kernels for $1" "$sources/kokkos-kernels" "$work/kernels" "$work/install" "$log" "${options[@]}"
   mv "$work/install" "$2"
   rm -rf "$work"
-  trap - EXIT
 }
 
 # One line per variant; the key in its comment tells the next call that nothing has changed.
