@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/profile.hpp"
+#include "io/agreement.hpp"
+#include "io/checkpoint_file.hpp"
+#include "io/checkpoint_folder.hpp"
+#include "io/file.hpp"
+#include "io/mpi_ranks.hpp"
+#include "io/tensor_hash.hpp"
+#include "io/tensor_slices.hpp"
+
+namespace annulus::io {
+
+namespace {
+
+/// Writes this rank's part of a tensor and returns its share of the hash.
+std::uint64_t write_tensor(hid_t dataset, const model::Model& model, const model::Tensor& tensor,
+                           const StoredArena& stored, comm::Communicator& world, Agreement& agreement) {
+  const model::ParameterTable& table = model.parameters();
+  const index_t most = slice_bytes / size_of(stored.type);
+  const auto mine = slices(tensor.shape, owned_part(table, tensor, world.rank()), most);
+  std::vector<std::byte> values;
+  std::uint64_t hash = 0;
+  for (index_t call = 0; call < calls_for(table, tensor, most); ++call) {
+    h5::Block block;
+    values.clear();
+    if (call < index_t(mine.size())) {
+      const Slice& slice = mine[call];
+      values.resize(slice.count * size_of(stored.type));
+      model.read(stored.arena, {tensor.offset + slice.first, slice.count}, values);
+      hash += hash_of(values, stored.type, slice.first);
+      block = slice.block;
+    }
+    agreement.attempt([&] { h5::write(dataset, stored.type, block, values.data(), world.size() > 1); });
+  }
+  return hash;
+}
+
+/// Data first, then the hashes, which need every rank's share.
+void write_tensors(hid_t file, const model::Model& model, comm::Communicator& world, Agreement& agreement) {
+  std::vector<h5::Handle> datasets;
+  std::vector<std::uint64_t> hashes;
+  h5::create_group(file, optimizer_group);
+  for (const StoredArena& stored : stored_arenas(model.compute_type(), model.state_type())) {
+    const h5::Handle group = h5::create_group(file, stored.group);
+    for (const model::Tensor& tensor : model.parameters().tensors()) {
+      datasets.push_back(h5::create_dataset(group, tensor.name, stored.type, tensor.shape));
+      hashes.push_back(write_tensor(datasets.back(), model, tensor, stored, world, agreement));
+    }
+  }
+  hashes = agreement.sums(hashes);
+  for (std::size_t d = 0; d < datasets.size(); ++d) h5::write_attribute(datasets[d], "hash", hashes[d]);
+}
+
+/// `complete` reaches the disk after everything that it speaks of. Only transfers of data can fail on one rank alone:
+/// what describes the file is the same work on all.
+void write_file(const std::filesystem::path& path, const model::Model& model, const CheckpointInfo& info,
+                comm::Communicator& world, Agreement& agreement) {
+  const MpiRanks ranks(world);
+  h5::Handle file = h5::create_file(path, ranks.handle());
+  write_info(file, info);
+  write_tensors(file, model, world, agreement);
+  agreement.attempt([&] { h5::flush(file); });
+  if (const std::string failure = agreement.failure(); !failure.empty()) throw h5::Failure(failure);
+  h5::write_attribute(file, "complete", index_t{1});
+  agreement.attempt([&] { file.close("close " + path.string()); });
+}
+
+}  // namespace
+
+void write_checkpoint(const std::filesystem::path& run, const model::Model& model, const CheckpointInfo& info,
+                      index_t keep, comm::Communicator& world) {
+  const Region region("annulus::io::write_checkpoint");
+  Agreement agreement(world);
+  CheckpointInfo stored = info;
+  stored.compute_type = name_of(model.compute_type());
+  const auto path = checkpoint_path(run, info.counters.step);
+  const auto partial = partial_path(path);
+  const auto meet = [&](const char* doing) {
+    const std::string failure = agreement.failure();
+    if (failure.empty()) return;
+    if (world.rank() == 0) {
+      std::error_code ignored;
+      std::filesystem::remove(partial, ignored);
+    }
+    throw Error(Exit::internal, fmt::format("{} checkpoint {} failed: {}", doing, path.string(), failure));
+  };
+
+  agreement.attempt_on_first([&] { prepare_folder(path.parent_path()); });
+  meet("preparing");
+  agreement.attempt([&] { write_file(partial, model, stored, world, agreement); });
+  meet("writing");
+  agreement.attempt_on_first([&] {
+    publish(partial, path);
+    keep_newest(run, keep);
+  });
+  meet("finishing");
+}
+
+}  // namespace annulus::io
