@@ -6,7 +6,8 @@
 namespace annulus::comm {
 
 Group::Group(MPI_Comm handle, std::string name) : handle(handle), name(std::move(name)) {
-  MPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN);
+  // Errors of calls on requests go to those of the world or of the process itself, depending on the MPI.
+  for (MPI_Comm on : {handle, MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(on, MPI_ERRORS_RETURN);
   MPI_Comm_rank(handle, &rank);
   MPI_Comm_size(handle, &size);
 }

@@ -16,8 +16,6 @@ namespace annulus::comm {
 
 namespace {
 
-constexpr double patience = 10;  // seconds
-
 /// From the least to the gravest.
 constexpr Exit by_gravity[] = {Exit::done,       Exit::stopped, Exit::failed,
                                Exit::checkpoint, Exit::refused, Exit::internal};
@@ -27,7 +25,6 @@ constexpr Exit by_gravity[] = {Exit::done,       Exit::stopped, Exit::failed,
 struct MpiSession::State {
   bool started;                    ///< by this session
   std::shared_ptr<Group> leaving;  ///< for agreed_exit alone
-  int ranks_on_node = 1;
 };
 
 MpiSession::MpiSession() : state_(std::make_unique<State>()) {
@@ -38,12 +35,9 @@ MpiSession::MpiSession() : state_(std::make_unique<State>()) {
     int level;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
   }
-  MPI_Comm leaving, node;
+  MPI_Comm leaving;
   MPI_Comm_dup(MPI_COMM_WORLD, &leaving);
   state_->leaving = std::make_shared<Group>(leaving, "leaving");
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  MPI_Comm_size(node, &state_->ranks_on_node);
-  MPI_Comm_free(&node);
   if (const std::string mismatch = launcher_mismatch(launcher(), size(), mpi_library()); !mismatch.empty()) {
     if (state_->started) MPI_Finalize();
     throw Refused(mismatch);
@@ -51,12 +45,12 @@ MpiSession::MpiSession() : state_(std::make_unique<State>()) {
 }
 
 MpiSession::~MpiSession() {
+  MPI_Comm_free(&state_->leaving->handle);
   if (state_->started) MPI_Finalize();
 }
 
 int MpiSession::rank() const { return state_->leaving->rank; }
 int MpiSession::size() const { return state_->leaving->size; }
-int MpiSession::ranks_on_node() const { return state_->ranks_on_node; }
 
 Exit MpiSession::agreed_exit(Exit mine) {
   std::int32_t gravity =
@@ -66,7 +60,7 @@ Exit MpiSession::agreed_exit(Exit mine) {
     start(operation);
     if (mine == Exit::done || mine == Exit::stopped)
       wait_until_done(*operation);
-    else if (!done_within(*operation, patience))
+    else if (!done_within(*operation, std::min(10.0, watchdog_seconds() / 2)))
       abort_job(mine);
   } catch (const Error&) {  // of an operation that the first error has left under way
     abort_job(mine);

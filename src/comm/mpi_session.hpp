@@ -20,8 +20,6 @@ class MpiSession {
 
   int rank() const;
   int size() const;
-  /// Ranks that share this machine's memory and cores.
-  int ranks_on_node() const;
 
   /// The code that all ranks leave with: mpiexec reports the bitwise OR of theirs. The gravest of them. A rank that
   /// leaves because of an error gives the others 10 s to come here too; they may be waiting for it. Then it ends the

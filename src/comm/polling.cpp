@@ -28,12 +28,6 @@ bool progress_all() {
   return moved;
 }
 
-double watchdog_seconds() {
-  const char* const text = std::getenv("ANNULUS_WATCHDOG_SECONDS");
-  const double seconds = text ? std::atof(text) : 0;
-  return seconds > 0 ? seconds : 600;
-}
-
 /// Lets the cores go when there is nothing to do: ranks may outnumber them, and MPI itself only spins.
 class Idle {
  public:
@@ -62,6 +56,12 @@ class Idle {
 
 }  // namespace
 
+double watchdog_seconds() {
+  const char* const setting = std::getenv("ANNULUS_WATCHDOG_SECONDS");
+  const double seconds = setting ? std::atof(setting) : 0;
+  return seconds > 0 ? seconds : 600;
+}
+
 Ticket start(std::shared_ptr<Operation> operation) {
   operation->begin();
   under_way.push_back(operation);
@@ -86,8 +86,7 @@ bool done_within(const Operation& operation, double seconds) {
 }
 
 void wait_until_done(const Operation& operation) {
-  static const double patience = watchdog_seconds();
-  if (!done_within(operation, patience)) give_up(operation, patience);
+  if (!done_within(operation, watchdog_seconds())) give_up(operation, watchdog_seconds());
 }
 
 bool any_under_way() {

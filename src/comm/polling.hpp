@@ -9,12 +9,14 @@ namespace annulus::comm {
 /// Begins an operation and keeps it going until it is done.
 Ticket start(std::shared_ptr<Operation> operation);
 
-/// Ends the job with exit code 70 when nothing moves for ANNULUS_WATCHDOG_SECONDS (600), after saying what was waited
-/// for.
+/// Until it is done, or nothing has moved for `seconds`; whether it is done.
+bool done_within(const Operation& operation, double seconds);
+
+/// Ends the job with exit code 70 when nothing has moved for watchdog_seconds(), after saying what was waited for.
 void wait_until_done(const Operation& operation);
 
-/// The same for at most `seconds` without a move; whether it is done.
-bool done_within(const Operation& operation, double seconds);
+/// ANNULUS_WATCHDOG_SECONDS, or 600.
+double watchdog_seconds();
 
 /// Whether this process has operations under way.
 bool any_under_way();

@@ -1,12 +1,14 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
 
 #include "comm/world.hpp"
 
 using namespace annulus;
 using namespace annulus::test;
+using Catch::Matchers::ContainsSubstring;
 using comm::Reduction;
 
 namespace {
@@ -185,6 +187,25 @@ TEMPLATE_TEST_CASE("communicator: a released buffer is free, whoever dropped the
     world->release(received.view.data(), exec);
     CHECK(received.numbers() == held<float>(previous + ranks * round, count));
     upload(poison<float>(count), received.view);
+  }
+}
+
+TEST_CASE("communicator: ranks that disagree about a length are told, with both", "[comm]") {
+  const auto world = comm::world_communicator();
+  const Exec exec;
+  if (world->size() < 2) SKIP("needs two ranks");
+  const int me = world->rank(), other = 1 - me;
+  if (me > 1) return;
+  for (const index_t expected : {2, 5}) {  // rank 0 sends 3
+    const Array<Mpi, float> sent(Numbers(me == 0 ? 3 : 4)), received(Numbers(me == 0 ? 4 : expected));
+    const auto pass = [&] { world->send_recv(exec, sent, other, received, other).wait(exec); };
+    if (me == 0)
+      pass();
+    else if (expected == 5)
+      CHECK_THROWS_WITH(pass(), ContainsSubstring("rank 0 sent 12 bytes where 20 were expected"));
+    else  // MPI's own words
+      CHECK_THROWS_WITH(pass(), ContainsSubstring("rank 1") && ContainsSubstring("send_recv") &&
+                                    ContainsSubstring("\"world\"") && ContainsSubstring("peer 0"));
   }
 }
 
