@@ -25,6 +25,7 @@ constexpr Exit by_gravity[] = {Exit::done,       Exit::stopped, Exit::failed,
 struct MpiSession::State {
   bool started;                    ///< by this session
   std::shared_ptr<Group> leaving;  ///< for agreed_exit alone
+  int rank_on_node, ranks_on_node;
 };
 
 MpiSession::MpiSession() : state_(std::make_unique<State>()) {
@@ -35,9 +36,13 @@ MpiSession::MpiSession() : state_(std::make_unique<State>()) {
     int level;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
   }
-  MPI_Comm leaving;
+  MPI_Comm leaving, node;
   MPI_Comm_dup(MPI_COMM_WORLD, &leaving);
   state_->leaving = std::make_shared<Group>(leaving, "leaving");
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_rank(node, &state_->rank_on_node);
+  MPI_Comm_size(node, &state_->ranks_on_node);
+  MPI_Comm_free(&node);
   if (const std::string mismatch = launcher_mismatch(launcher(), size(), mpi_library()); !mismatch.empty()) {
     if (state_->started) MPI_Finalize();
     throw Refused(mismatch);
@@ -51,6 +56,8 @@ MpiSession::~MpiSession() {
 
 int MpiSession::rank() const { return state_->leaving->rank; }
 int MpiSession::size() const { return state_->leaving->size; }
+int MpiSession::rank_on_node() const { return state_->rank_on_node; }
+int MpiSession::ranks_on_node() const { return state_->ranks_on_node; }
 
 Exit MpiSession::agreed_exit(Exit mine) {
   std::int32_t gravity =

@@ -20,6 +20,9 @@ class MpiSession {
 
   int rank() const;
   int size() const;
+  /// Among the ranks of this machine, which share its memory, cores and GPUs.
+  int rank_on_node() const;
+  int ranks_on_node() const;
 
   /// The code that all ranks leave with: mpiexec reports the bitwise OR of theirs. The gravest of them. A rank that
   /// leaves because of an error gives the others 10 s to come here too; they may be waiting for it. Then it ends the
