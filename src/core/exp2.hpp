@@ -13,14 +13,6 @@ namespace annulus {
 
 namespace detail {
 
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION constexpr auto first_lane(V v) {
-  if constexpr (std::is_arithmetic_v<V>)
-    return v;
-  else
-    return v[0];
-}
-
 /// A number whose lowest bits count ones: adding it rounds to an integer and leaves that in the lowest bits.
 template <class A>
 inline constexpr A ones = std::is_same_v<A, float> ? A(0x1.8p23) : A(0x1.8p52);
@@ -63,14 +55,14 @@ KOKKOS_FORCEINLINE_FUNCTION V two_to(V x, V shifted, V f) {
 
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V exp2(V x) {
-  using A = decltype(detail::first_lane(V{}));
+  using A = decltype(first_lane(V{}));
   const V shifted = x + detail::ones<A>;
   return detail::two_to(x, shifted, x - (shifted - detail::ones<A>));
 }
 
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V exp(V x) {
-  using A = decltype(detail::first_lane(V{}));
+  using A = decltype(first_lane(V{}));
   // ln 2 in two parts, the first so short that its products with n are exact (Cody & Waite 1980)
   constexpr bool fp32 = std::is_same_v<A, float>;
   constexpr A upper = fp32 ? A(0x1.62e4p-1) : A(0x1.62e42fefap-1);

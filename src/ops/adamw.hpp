@@ -8,8 +8,8 @@ namespace annulus::ops {
 
 struct AdamWStep {
   double lr, beta1, beta2, eps, decay;
-  index_t step;      ///< 1 for the first update
-  double clip;       ///< largest norm, <= 0: none. The factor min(1, clip / norm) is formed on the device
+  index_t step;  ///< 1 for the first update
+  double clip;   ///< largest norm, <= 0: none. The factor min(1, clip / norm) is formed on the device
 };
 
 template <class T>

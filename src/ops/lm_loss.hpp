@@ -1,5 +1,5 @@
-/// The output projection and the cross-entropy of its logits, a chunk of tokens at a time: the logits of all tokens never
-/// exist together. Forms dX and dW on the way, so that the head has no backward pass of its own.
+/// The output projection and the cross-entropy of its logits, a chunk of tokens at a time: the logits of all tokens
+/// never exist together. Forms dX and dW on the way, so that the head has no backward pass of its own.
 ///   nll_t = log(sum_c exp(x_t . w_c)) - x_t . w_label(t);   loss = weight * sum of nll over tokens with a label
 #pragma once
 #include "core/views.hpp"

@@ -1,5 +1,5 @@
-/// From a fused projection to attention's operands: queries and keys are normalised per head (RMSNorm over head_dim with
-/// one gain shared by all heads, as Qwen3 does), then rotated by their positions (Su et al. 2021, RoFormer; halves
+/// From a fused projection to attention's operands: queries and keys are normalised per head (RMSNorm over head_dim
+/// with one gain shared by all heads, as Qwen3 does), then rotated by their positions (Su et al. 2021, RoFormer; halves
 /// k, k + d/2 form a pair); values are copied. Norm and rotation are both optional.
 #pragma once
 #include <vector>
@@ -20,11 +20,11 @@ struct QkNormRope {
   /// What forward and backward share.
   struct Inputs {
     QkvShape shape;
-    Matrix<const T> qkv;               ///< (tokens, (q_heads + 2 kv_heads) * d), q | k | v, before norm and rotation
-    Vector<const T> q_gain, k_gain;    ///< (d), or empty: no norm
+    Matrix<const T> qkv;             ///< (tokens, (q_heads + 2 kv_heads) * d), q | k | v, before norm and rotation
+    Vector<const T> q_gain, k_gain;  ///< (d), or empty: no norm
     double eps;
-    Vector<const index_t> positions;   ///< (tokens)
-    Matrix<const A> cosines, sines;    ///< (positions of the table, d / 2), or empty: no rotation
+    Vector<const index_t> positions;  ///< (tokens)
+    Matrix<const A> cosines, sines;   ///< (positions of the table, d / 2), or empty: no rotation
   };
 
   ///   q     (tokens, q_heads, d)   out
@@ -42,7 +42,8 @@ struct QkNormRope {
   static index_t workspace_size(const QkvShape& shape, index_t tokens);
 };
 
-/// Cosines and sines of position * theta^(-2 k / head_dim), formed in fp64 on the host, row-major (positions, head_dim / 2).
+/// Cosines and sines of position * theta^(-2 k / head_dim), formed in fp64 on the host, row-major (positions, head_dim
+/// / 2).
 struct RopeTable {
   std::vector<double> cosines, sines;
 };

@@ -1,6 +1,6 @@
-/// The residual add and the norm that follows it, in one pass: sum = x + branch, y = sum * rstd * gain (RmsNorm of sum).
-/// R is the residual stream's type, T the compute type: instantiated for (float, float), (double, double), (bf16, bf16)
-/// and (bf16, float). Backward is RmsNorm's with Into::add on the residual's gradient.
+/// The residual add and the norm that follows it, in one pass: sum = x + branch, y = sum * rstd * gain (RmsNorm of
+/// sum). R is the residual stream's type, T the compute type: instantiated for (float, float), (double, double), (bf16,
+/// bf16) and (bf16, float). Backward is RmsNorm's with Into::add on the residual's gradient.
 #pragma once
 #include "core/views.hpp"
 

@@ -36,4 +36,34 @@ inline std::vector<Exec> thread_counts() {
   return all;
 }
 
+template <class T>
+Matrix<T> matrix(const Numbers& values, index_t rows, index_t columns) {
+  return upload(values, Matrix<T>("test", rows, columns));
+}
+template <class T>
+Matrix<T> poisoned_matrix(index_t rows, index_t columns) {
+  return matrix<T>(Numbers(rows * columns, std::numeric_limits<double>::quiet_NaN()), rows, columns);
+}
+
+inline Numbers scaled(Numbers values, double factor) {
+  for (double& value : values) value *= factor;
+  return values;
+}
+
+/// Whether `gradient` is the slope of `loss` along each element of `inputs`, which `loss` reads: central differences of
+/// step h, whose error is that of the loss's rounding divided by h, plus h^2 / 6 times a third derivative.
+template <class Loss>
+bool is_slope(const Numbers& gradient, Numbers& inputs, const Loss& loss, double h, double budget) {
+  for (std::size_t n = 0; n < inputs.size(); ++n) {
+    const double middle = inputs[n];
+    inputs[n] = middle + h;
+    const double above = loss();
+    inputs[n] = middle - h;
+    const double below = loss();
+    inputs[n] = middle;
+    if (!(std::abs(gradient[n] - (above - below) / (2 * h)) <= budget)) return false;
+  }
+  return gradient.size() == inputs.size();
+}
+
 }  // namespace annulus::test
