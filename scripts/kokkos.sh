@@ -80,7 +80,7 @@ accepted_install() {  # variant
   local build log
   build=$(mktemp -d)
   log=$(cmake -G Ninja -S "$root/cmake/accepted_kokkos" -B "$build" -DVARIANT="$1" 2>&1) || log=
-  rm -r "$build"
+  rm -rf "$build"
   sed -n 's/^-- accepted: //p' <<<"$log" | grep .
 }
 
@@ -121,7 +121,7 @@ sources_of_carrier() {  # directory
   local python=/usr/bin/python3
   [[ -x $python ]] || python=python3
   say "sources: the trees inside the Python source distribution $carrier"
-  "$python" -m pip download -q --no-deps --no-build-isolation --disable-pip-version-check \
+  "$python" -m pip download -q --no-deps --no-build-isolation --disable-pip-version-check --retries 1 --timeout 15 \
       --no-binary "${carrier%-*}" -d "$1" "${carrier%-*}==${carrier#*-}" >&2 &&
     matches "$1/$carrier.tar.gz" $carrier_sha256 &&
     unpack "$1/$carrier.tar.gz" "$1/carrier" && mv "$1"/carrier/{kokkos,kokkos-kernels} "$1"
@@ -133,7 +133,7 @@ ensure_sources() {  # directory
   local work
   work=$(mktemp -d "$cache/sources.XXXXXX")
   sources_of_user "$work" || sources_of_release "$work" || sources_of_carrier "$work" || {
-    rm -rf "$work"
+    report_missing_packages
     die "no source of Kokkos $kokkos_version could be fetched. Give one of
   Kokkos_ROOT and KokkosKernels_ROOT: installs, 4.5 <= version < 6
   ANNULUS_KOKKOS_ARCHIVE and ANNULUS_KOKKOS_KERNELS_ARCHIVE: files fetched elsewhere from
@@ -194,6 +194,7 @@ ensure_kokkos() {  # variant
     mkdir -p "$cache"
     exec {lock}>"$cache/lock"
     flock "$lock"  # two checkouts may share this cache
+    rm -rf "$cache"/{build,sources}.??????  # of a call that failed or was killed
     [[ -d $prefix ]] || build_kokkos "$1" "$prefix"
     exec {lock}>&-
     say "using the Kokkos built in $prefix"

@@ -24,7 +24,8 @@ is_catch2_3() { [[ -n $1 ]] && dpkg --compare-versions "$1" ge 3; }  # version
 missing_packages() {
   have dpkg-query || return 0
   local installed
-  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null | sed -n 's/^installed //p')
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null |
+    sed -n 's/^installed //p') || true
   printf '%s\n' "${packages[@]}" | grep -vxF -e "$installed" || true
   is_catch2_3 "$(installed_version catch2)" || echo catch2
 }
@@ -66,7 +67,7 @@ add_backports() {  # codename
   apt-get update -qq >&2
 }
 
-catch2_candidate() { apt-cache policy catch2 | sed -n 's/^ *Candidate: //p'; }
+catch2_candidate() { LC_ALL=C apt-cache policy catch2 | sed -n 's/^ *Candidate: //p'; }
 
 install_catch2() {
   is_catch2_3 "$(catch2_candidate)" && { apt_install catch2; return; }
