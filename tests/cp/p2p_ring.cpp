@@ -62,7 +62,7 @@ const auto each_timing = {Timing::plain, Timing::eager, Timing::late, Timing::ji
 
 }  // namespace
 
-TEST_CASE("p2p ring: each step has the block of its owner, pass after pass", "[cp]") {
+TEST_CASE("p2p ring: each step has the block of its owner in every pass", "[cp]") {
   const auto tokens_of = GENERATE(values(each_size));
   const Timing timing = GENERATE(values(each_timing));
   Ring ring(timing, tokens_of);
