@@ -2,9 +2,8 @@
 /// oneDNN is missing, cuBLASLt on NVIDIA GPUs. Results do not depend on the number of threads: the seam fixes how sums
 /// over the inner dimension are split.
 #pragma once
-#include <string>
-
 #include "core/views.hpp"
+#include "ops/gemm_description.hpp"
 
 namespace annulus::ops {
 
@@ -37,8 +36,5 @@ template <class In, class Out = In>
 struct Gemm {
   static void run(const Exec& exec, Operand<const In> a, Operand<const In> b, Into into, Operand<Out> c);
 };
-
-/// "oneDNN 2.6.3, avx512_core_amx", "KokkosBlas (OpenBLAS, SkylakeX)" ...: for the start block and doctor.
-std::string gemm_description();
 
 }  // namespace annulus::ops

@@ -1,0 +1,30 @@
+#include "core/kokkos_session.hpp"
+
+#include "core/text.hpp"
+#include "core/views.hpp"
+
+namespace annulus {
+
+KokkosSession::KokkosSession(int threads, [[maybe_unused]] int device) {
+  Kokkos::InitializationSettings settings;
+  settings.set_num_threads(threads);
+  settings.set_disable_warnings(true);  // of threads that nobody binds: ranks may share cores
+#ifdef ANNULUS_CUDA
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) settings.set_device_id(device % devices);
+#endif
+  Kokkos::initialize(settings);
+}
+
+KokkosSession::~KokkosSession() { Kokkos::finalize(); }
+
+std::string KokkosSession::description() {
+#ifdef ANNULUS_CUDA
+  return text("Cuda, ", Exec().cuda_device_prop().name);
+#else
+  const int threads = Exec().concurrency();
+  return text("OpenMP, ", threads, threads == 1 ? " thread" : " threads", " a rank");
+#endif
+}
+
+}  // namespace annulus
