@@ -6,11 +6,13 @@ namespace annulus::app {
 
 std::unique_ptr<Command> check_command();
 std::unique_ptr<Command> deck_reference_command();
+std::unique_ptr<Command> doctor_command();
 
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(check_command());
   commands.push_back(deck_reference_command());
+  commands.push_back(doctor_command());
   return commands;
 }
 

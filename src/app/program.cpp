@@ -4,6 +4,7 @@
 
 #include "app/command.hpp"
 #include "app/version.hpp"
+#include "comm/threads.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 
@@ -29,6 +30,7 @@ int refused(Exit exit, const std::string& sentence) {
 }  // namespace
 
 int annulus_main(int argc, char** argv, const Seams& seams) {
+  comm::settle_openmp_environment(argv);
   log::set_rank(launched_rank());
 
   // 1. The commands, and the one that the command line names

@@ -7,12 +7,16 @@
 namespace annulus::comm {
 
 Launcher launcher() {
+  const char* const slurm = std::getenv("SLURM_STEP_NUM_TASKS");
   // Hydra and Open MPI may themselves use srun to start one proxy on each node: Slurm's count says nothing then.
-  for (const auto& [variable, name] :
-       {std::pair{"PMI_SIZE", "mpiexec of MPICH or Intel MPI, or srun --mpi=pmi2"},
-        std::pair{"OMPI_COMM_WORLD_SIZE", "mpirun of Open MPI"}, std::pair{"SLURM_STEP_NUM_TASKS", "srun"}})
-    if (const char* const size = std::getenv(variable)) return {name, variable, std::atoi(size)};
-  return {"nothing", "", 1};
+  if (const char* const size = std::getenv("PMI_SIZE")) {
+    const bool by_srun = slurm && std::atoi(slurm) == std::atoi(size);
+    return {by_srun ? "srun --mpi=pmi2" : "mpiexec of MPICH or Intel MPI", "PMI_SIZE", std::atoi(size)};
+  }
+  if (const char* const size = std::getenv("OMPI_COMM_WORLD_SIZE"))
+    return {"mpirun of Open MPI", "OMPI_COMM_WORLD_SIZE", std::atoi(size)};
+  if (slurm) return {"srun", "SLURM_STEP_NUM_TASKS", std::atoi(slurm)};
+  return {"no launcher", "", 1};
 }
 
 std::string launcher_mismatch(const Launcher& launcher, int mpi_size, const std::string& mpi_library) {

@@ -5,7 +5,7 @@
 namespace annulus::comm {
 
 struct Launcher {
-  std::string name;      ///< "mpiexec of MPICH or Intel MPI"; "nothing" for a process of its own
+  std::string name;      ///< "mpiexec of MPICH or Intel MPI"; "no launcher" for a process of its own
   std::string variable;  ///< that says how many ranks it started
   int size;
 };
