@@ -1,0 +1,115 @@
+#include "train/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "core/log.hpp"
+#include "core/profile.hpp"
+#include "train/schedule.hpp"
+
+namespace annulus::train {
+
+Trainer::Trainer(TrainConfig config, const Feed& feed, const io::Loader* validation)
+    : config_(std::move(config)),
+      feed_(feed),
+      validation_(validation),
+      counters_(config_.origin.counters),
+      stop_(config_.run.stop_file(), config_.wall_minutes),
+      progress_(config_.run, counters_, config_.train.steps, feed.mesh.rank() == 0) {}
+
+Exit Trainer::run() {
+  if (counters_.step == 0) checkpoint();  // what a peer, or a second run, can start from
+  while (counters_.step < config_.train.steps) {
+    progress_.step(step());
+    if (validation_due()) validate();
+    const std::string reason = stop_.agreed(feed_.mesh.world(), counters_.step);
+    if (!reason.empty() && counters_.step < config_.train.steps) {
+      checkpoint();
+      finish("stopped", reason);
+      return Exit::stopped;
+    }
+    if (checkpoint_due()) checkpoint();
+  }
+  if (validation_step_ != counters_.step) validate();
+  if (checkpoint_step_ != counters_.step) checkpoint();
+  finish("done", "last step");
+  return Exit::done;
+}
+
+StepReport Trainer::step() {
+  const Region region("annulus::train::step");
+  const auto begin = std::chrono::steady_clock::now();
+  const StepSamples samples{counters_.sample, config_.train.micro_batch, config_.accumulation};
+  const double lr = learning_rate(config_.schedule, counters_.step, config_.train.steps);
+  const auto& adam = config_.optimizer;
+  const auto result = optimizer_step(feed_, samples,
+                                     {.lr = lr,
+                                      .beta1 = adam.beta1,
+                                      .beta2 = adam.beta2,
+                                      .eps = adam.eps,
+                                      .decay = adam.decay,
+                                      .clip = config_.train.clip,
+                                      .step = counters_.step + 1});
+
+  const index_t tokens = samples.count(feed_.mesh.shape()) * feed_.loader.sequence_length();
+  counters_.step += 1;
+  counters_.sample += samples.count(feed_.mesh.shape());
+  counters_.tokens += tokens;
+  if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm))
+    throw Error(Exit::failed,
+                fmt::format("step {}: loss {} and gradient norm {} are no longer finite numbers; the newest checkpoint is "
+                            "of step {}; a lower schedule.peak, a longer schedule.warmup or a smaller train.clip may help",
+                            counters_.step, result.loss, result.gradient_norm, checkpoint_step_));
+  return {.step = counters_.step,
+          .loss = result.loss,
+          .lr = lr,
+          .gradient_norm = result.gradient_norm,
+          .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+          .step_tokens = tokens,
+          .tokens = counters_.tokens};
+}
+
+void Trainer::validate() {
+  validation_step_ = counters_.step;
+  if (!validation_) return;
+  const auto loss = eval::position_loss(feed_.model, *validation_, feed_.layout, feed_.mesh,
+                                        std::min(config_.eval.windows, validation_->samples_per_epoch()));
+  if (counters_.best_validation == 0 || loss.mean() < counters_.best_validation)
+    counters_.best_validation = loss.mean();
+  progress_.validation(counters_.step, loss.mean(), loss.tokens);
+}
+
+void Trainer::checkpoint() {
+  const auto begin = std::chrono::steady_clock::now();
+  auto info = config_.origin;
+  info.counters = counters_;
+  io::write_checkpoint(config_.run.root, feed_.model, info, config_.checkpoint.keep, feed_.mesh.world());
+  last_checkpoint_ = std::chrono::steady_clock::now();
+  checkpoint_step_ = counters_.step;
+  progress_.checkpoint(io::checkpoint_path(config_.run.root, counters_.step), counters_.step,
+                       std::chrono::duration<double>(last_checkpoint_ - begin).count());
+}
+
+bool Trainer::validation_due() const {
+  const auto& [every, at, windows] = config_.eval;
+  return (every > 0 && counters_.step % every == 0) || std::find(at.begin(), at.end(), counters_.step) != at.end();
+}
+
+bool Trainer::checkpoint_due() const {
+  if (config_.checkpoint.every_steps > 0 && counters_.step % config_.checkpoint.every_steps == 0) return true;
+  if (config_.checkpoint.every_minutes <= 0) return false;
+  const std::chrono::duration<double, std::ratio<60>> since = std::chrono::steady_clock::now() - last_checkpoint_;
+  // clocks differ between ranks: rank 0's counts
+  const index_t due = feed_.mesh.rank() == 0 && since.count() >= config_.checkpoint.every_minutes;
+  return comm::agree(feed_.mesh.world(), due, comm::Reduction::max) > 0;
+}
+
+void Trainer::finish(const std::string& status, const std::string& reason) {
+  if (feed_.mesh.rank() == 0) stop_.consume_stop_file();
+  progress_.finish(status, reason);
+}
+
+}  // namespace annulus::train
