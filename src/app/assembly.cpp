@@ -1,0 +1,32 @@
+#include "app/assembly.hpp"
+
+namespace annulus::app {
+
+namespace {
+
+template <class Part>
+std::unique_ptr<Part> decorated(const std::function<std::unique_ptr<Part>(std::unique_ptr<Part>)>& seam,
+                                std::unique_ptr<Part> part) {
+  return seam ? seam(std::move(part)) : std::move(part);
+}
+
+std::unique_ptr<io::Loader> loader(const RunConfig& config, const std::string& path, const char* split, bool shuffle,
+                                   const Seams& seams) {
+  const io::RowRules rules{.causal = config.attention.mask == "causal",
+                           .window = config.attention.window,
+                           .restart_positions = config.data.restart_positions};
+  return decorated(seams.loader, io::shard_loader(path, split, config.data, rules, config.run.seed, shuffle));
+}
+
+}  // namespace
+
+Assembly::Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> world, const Streams& streams,
+                   const Seams& seams)
+    : mesh_(decorated(seams.communicator, std::move(world)), config.mesh_shape()),
+      layout_(cp::SequenceLayout::named(config.attention.layout, config.data.sequence_length, mesh_.shape().ring)),
+      training_(loader(config, config.data.train, "train", true, seams)),
+      validation_(config.data.validation.empty() ? nullptr : loader(config, config.data.validation, "val", false, seams)),
+      rotator_(decorated(seams.rotator, cp::make_rotator(config.attention.rotator, mesh_.ring()))),
+      model_(model::make_model(config.model_config(training_->vocabulary()), {streams, mesh_, layout_, *rotator_})) {}
+
+}  // namespace annulus::app

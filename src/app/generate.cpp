@@ -1,0 +1,62 @@
+#include "eval/generate.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "app/command.hpp"
+#include "app/trained_model.hpp"
+#include "core/log.hpp"
+#include "io/tokenizer_record.hpp"
+
+namespace annulus::app {
+
+namespace {
+
+class Generate final : public Command {
+  const char* name() const override { return "generate"; }
+  const char* summary() const override { return "continue a prompt with a trained model"; }
+
+  void declare(CLI::App& cli) override {
+    options_.declare(cli);
+    cli.add_option("--prompt", prompt_, "text to continue (default: the beginning of a document)");
+    cli.add_option("--tokens", count_, "tokens to add")->capture_default_str()->check(CLI::NonNegativeNumber);
+    cli.add_option("--temperature", sampling_.temperature, "0: greedy, the most likely token each time")
+        ->capture_default_str()->check(CLI::NonNegativeNumber);
+    cli.add_option("--top-k", sampling_.top_k, "draw among the k most likely only; 0: among all")
+        ->capture_default_str()->check(CLI::NonNegativeNumber);
+    cli.add_option("--seed", sampling_.seed, "of the draws")->capture_default_str();
+    cli.footer(
+        "Prints the prompt and what follows, on the mesh of the deck; each token costs a forward pass over the sequence length.\n\n"
+        "Example:\n  mpiexec -n 2 annulus generate inputs/quickstart.toml --prompt \"The \" --tokens 200 --temperature 0.8");
+  }
+
+  Exit run(const Seams& seams) override {
+    TrainedModel trained(options_, seams);
+    auto& parts = trained.parts();
+    const auto tokenizer = io::make_tokenizer(trained.info().tokenizer);
+    std::vector<std::int32_t> tokens;
+    tokenizer->encode(prompt_, tokens);
+    const auto print = [&](const std::string& bytes) {
+      if (parts.mesh().rank() != 0) return;
+      std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+      std::fflush(stdout);
+    };
+    print(prompt_);
+    eval::generate(parts.model(), parts.layout(), parts.mesh(), sampling_, count_, tokenizer->end_of_text(), tokens,
+                   [&](std::int32_t token) { print(tokenizer->bytes(token)); });
+    print("\n");
+    return Exit::done;
+  }
+
+  TrainedModelOptions options_;
+  std::string prompt_;
+  index_t count_ = 200;
+  eval::Sampling sampling_{.temperature = 0.8};
+};
+
+}  // namespace
+
+std::unique_ptr<Command> generate_command() { return std::make_unique<Generate>(); }
+
+}  // namespace annulus::app

@@ -1,0 +1,52 @@
+#include <fstream>
+#include <sstream>
+
+#include "app/training_run.hpp"
+#include "core/log.hpp"
+
+namespace annulus::app {
+
+namespace {
+
+class Resume final : public Command {
+  const char* name() const override { return "resume"; }
+  const char* summary() const override { return "go on with a run from its newest complete checkpoint"; }
+
+  void declare(CLI::App& cli) override {
+    deck_.declare(cli);
+    cli.footer(
+        "Any mesh can go on with any mesh's checkpoint; at the same mesh the run is bit for bit what it would have been without\n"
+        "the stop. Settings come from the run's stored deck, then from the deck given, then from --set. Damaged checkpoints\n"
+        "are named and passed over; without a usable one the exit code is 3.\n\n"
+        "Example:\n  mpiexec -n 2 annulus resume inputs/quickstart.toml");
+  }
+
+  Exit run(const Seams& seams) override {
+    // the run's own deck supplies what the given one leaves open; which run that is, the given one says
+    const io::RunDirectory found{deck_.load().directory()};
+    const RunConfig config = deck_.load(stored_deck(found));
+    const io::RunDirectory run{config.directory()};
+    return training_run(config, seams, [&](model::Model& model, const comm::Mesh& mesh) {
+      const auto info = io::resume_newest(run.root, model, mesh.world());
+      if (!info)
+        throw BadCheckpoint(text("the run ", run.root.string(), " has no checkpoint to go on from; begin it with `annulus train`"));
+      if (info->counters.step >= config.train.steps)
+        log::note(text("the run has done its ", config.train.steps, " steps already"));
+      return info->counters;
+    });
+  }
+
+  static std::string stored_deck(const io::RunDirectory& run) {
+    std::ostringstream deck;
+    if (std::ifstream file(run.deck()); file) deck << file.rdbuf();
+    return deck.str();
+  }
+
+  DeckOptions deck_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> resume_command() { return std::make_unique<Resume>(); }
+
+}  // namespace annulus::app

@@ -1,0 +1,31 @@
+#include "app/trained_model.hpp"
+
+#include "core/text.hpp"
+
+namespace annulus::app {
+
+namespace {
+
+io::CheckpointInfo load(const TrainedModelOptions& options, const RunConfig& config, Assembly& parts) {
+  auto& world = parts.mesh().world();
+  if (!options.checkpoint.empty()) return io::read_checkpoint(options.checkpoint, parts.model(), world);
+  const auto info = io::resume_newest(config.directory(), parts.model(), world);
+  if (!info)
+    throw BadCheckpoint(text("the run ", config.directory().string(), " has no checkpoint; train it first, or name one with --checkpoint"));
+  return *info;
+}
+
+}  // namespace
+
+void TrainedModelOptions::declare(CLI::App& cli) {
+  deck.declare(cli);
+  cli.add_option("--checkpoint", checkpoint, "a checkpoint file (default: the newest complete one of the deck's run)");
+}
+
+TrainedModel::TrainedModel(const TrainedModelOptions& options, const Seams& seams)
+    : config_(options.deck.load()),
+      parallel_(),
+      parts_((check_ranks(config_, parallel_.size()), config_), parallel_.world(), parallel_.streams(), seams),
+      info_(load(options, config_, parts_)) {}
+
+}  // namespace annulus::app

@@ -1,0 +1,33 @@
+/// A run's model with its newest checkpoint in it, for commands that use one.
+#pragma once
+#include "app/assembly.hpp"
+#include "app/deck_options.hpp"
+#include "app/parallel_run.hpp"
+#include "io/checkpoint.hpp"
+
+namespace annulus::app {
+
+struct TrainedModelOptions {
+  DeckOptions deck;
+  std::string checkpoint;  ///< empty: the run's newest
+
+  void declare(CLI::App& cli);
+};
+
+class TrainedModel {
+ public:
+  /// Starts MPI and Kokkos. Throws Refused or BadCheckpoint.
+  TrainedModel(const TrainedModelOptions& options, const Seams& seams);
+
+  const RunConfig& config() const { return config_; }
+  const io::CheckpointInfo& info() const { return info_; }
+  Assembly& parts() { return parts_; }
+
+ private:
+  RunConfig config_;
+  ParallelRun parallel_;
+  Assembly parts_;
+  io::CheckpointInfo info_;
+};
+
+}  // namespace annulus::app
