@@ -1,0 +1,70 @@
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "program.hpp"
+
+using namespace annulus::end_to_end;
+
+namespace {
+
+/// What each rank of a training run allocated through Kokkos, by label; Kokkos's own labels apart.
+struct Allocations {
+  std::map<std::string, long long> ours;
+  std::map<std::string, long long> of_kokkos;
+};
+
+std::vector<Allocations> counted(const Folder& folder, int ranks, const std::string& fault = "") {
+  std::map<std::string, std::string> environment = {{"KOKKOS_TOOLS_LIBS", ANNULUS_COUNT_ALLOCATIONS},
+                                                    {"ANNULUS_ALLOCATIONS", (folder.path() / "allocations").string()}};
+  if (!fault.empty()) environment["ANNULUS_FAULT"] = fault;
+  const Outcome outcome = annulus(folder, "train deck.toml --set train.steps=2", ranks, environment, "annulus_faulty");
+  INFO(outcome.error);
+  REQUIRE(outcome.code == 0);
+  std::vector<Allocations> all;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.path().stem() != "allocations") continue;
+    std::ifstream file(entry.path());
+    Allocations allocations;
+    long long bytes;
+    for (std::string label; file >> bytes && std::getline(file >> std::ws, label);)
+      (label.starts_with("Kokkos::") ? allocations.of_kokkos : allocations.ours)[label] += bytes;
+    all.push_back(allocations);
+    std::filesystem::remove(entry.path());
+  }
+  std::filesystem::remove_all(folder.path() / "runs");
+  return all;
+}
+
+std::map<std::string, long long> planned(const Folder& folder) {
+  const Outcome outcome = annulus(folder, "plan deck.toml --json");
+  INFO(outcome.error);
+  REQUIRE(outcome.code == 0);
+  return nlohmann::json::parse(outcome.out)["allocations"].get<std::map<std::string, long long>>();
+}
+
+}  // namespace
+
+TEST_CASE("plan: equals, byte for byte, what another process allocated in its run", "[end_to_end]") {
+  const Folder folder;
+  make_shards(folder);
+  const int ranks = GENERATE(1, 2, 3);
+  const std::string length = GENERATE("97", "256");
+  CAPTURE(ranks, length);
+  folder.write("deck.toml", small_deck({{"mesh.ring", std::to_string(ranks)}, {"data.sequence_length", length}}));
+  const auto plan = planned(folder);
+  CHECK(plan.size() == 3);
+  const auto runs = counted(folder, ranks);
+  REQUIRE(runs.size() == std::size_t(ranks));
+  for (const auto& allocations : runs) CHECK(allocations.ours == plan);
+}
+
+TEST_CASE("plan: a stray allocation would be seen", "[end_to_end]") {
+  const Folder folder;
+  make_shards(folder);
+  folder.write("deck.toml", small_deck());
+  const auto runs = counted(folder, 1, "stray-view");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].ours != planned(folder));
+}
