@@ -1,6 +1,6 @@
 /// What a model must beat to have learnt more than which token follows which: an interpolated bigram model (Jelinek &
-/// Mercer 1980) p(b | a) = w2 count(a, b) / count(a) + w1 count(b) / count + w0 / vocabulary, whose weights are fitted by
-/// expectation-maximisation on text that was held out from the counts.
+/// Mercer 1980) p(b | a) = w2 count(a, b) / count(a) + w1 count(b) / count + w0 / vocabulary, whose weights are fitted
+/// by expectation-maximisation on text that was held out from the counts.
 #pragma once
 #include <array>
 #include <cstdint>

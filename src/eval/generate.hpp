@@ -19,8 +19,8 @@ struct Sampling {
 std::int32_t sampled_token(std::vector<double> logits, const Sampling& sampling, std::uint64_t position);
 
 /// Appends `count` tokens to `tokens`, calling `each` for every one (on all ranks alike). The model sees at most its
-/// sequence length; when a text outgrows it, the window moves on by half. Each token costs a forward pass of the window.
-/// `restart` is the end-of-text id, which the model sees where the prompt is empty. Collective over the mesh.
+/// sequence length; when a text outgrows it, the window moves on by half. Each token costs a forward pass of the
+/// window. `restart` is the end-of-text id, which the model sees where the prompt is empty. Collective over the mesh.
 void generate(model::Model& model, const cp::SequenceLayout& layout, const comm::Mesh& mesh, const Sampling& sampling,
               index_t count, std::int32_t restart, std::vector<std::int32_t>& tokens,
               const std::function<void(std::int32_t)>& each);

@@ -22,8 +22,7 @@ PositionLoss position_loss(model::Model& model, const io::Loader& loader, const 
   // dp rank r takes the r-th of dp even shares; within a ring all ranks walk through the same windows
   const index_t begin = windows * mesh.dp_rank() / dp, end = windows * (mesh.dp_rank() + 1) / dp;
   for (index_t window = begin; window < end; window += rows_at_once) {
-    const auto batch =
-        loader.batch(window, std::min(rows_at_once, end - window), layout, mesh.ring_rank());
+    const auto batch = loader.batch(window, std::min(rows_at_once, end - window), layout, mesh.ring_rank());
     nll.resize(batch.labels.size());
     model.evaluate(batch, nll);
     for (index_t n = 0; n < index_t(nll.size()); ++n) {

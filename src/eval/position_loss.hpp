@@ -28,7 +28,8 @@ struct PositionLoss {
 /// [0, 16), [16, 32), [32, 64), ... up to `length`.
 std::vector<PositionBin> doubling_bins(index_t length);
 
-/// Over windows 0 .. windows - 1 of `loader`, shared out over dp; collective over the mesh, the same result on all ranks.
+/// Over windows 0 .. windows - 1 of `loader`, shared out over dp; collective over the mesh, the same result on all
+/// ranks.
 PositionLoss position_loss(model::Model& model, const io::Loader& loader, const cp::SequenceLayout& layout,
                            const comm::Mesh& mesh, index_t windows);
 

@@ -19,7 +19,7 @@ struct RunKeys {
 
 struct TrainKeys {
   index_t steps = 1000, tokens_per_step = 0, micro_batch = 1;  ///< tokens_per_step 0: one micro-batch per dp rank
-  double clip = 1.0;  ///< 0: none
+  double clip = 1.0;                                           ///< 0: none
   void describe(deck::Block& block);
 };
 
@@ -29,7 +29,7 @@ struct OptimizerKeys {
 };
 
 struct ScheduleKeys {
-  std::string shape = "cosine";  ///< cosine | wsd | constant
+  std::string shape = "cosine";     ///< cosine | wsd | constant
   double peak = 3e-4, floor = 0.1;  ///< floor: fraction of the peak at the end
   index_t warmup = 0;               ///< steps
   index_t decay_steps = 0;          ///< wsd: length of the tail

@@ -15,15 +15,15 @@ struct Feed {
   const io::Loader& loader;
 };
 
-/// Which samples a step takes. Micro-batch m of dp rank r holds samples first + (m dp + r) rows onwards, so that steps of
-/// equal size see the same samples on any mesh.
+/// Which samples a step takes. Micro-batch m of dp rank r holds samples first + (m dp + r) rows onwards, so that steps
+/// of equal size see the same samples on any mesh.
 struct StepSamples {
   index_t first, rows, accumulation;
   index_t count(const comm::MeshShape& mesh) const { return rows * accumulation * mesh.dp; }
 };
 
 struct StepResult {
-  double loss;           ///< mean nll over all tokens with a label, of all ranks and micro-batches; 0 where there is none
+  double loss;  ///< mean nll over all tokens with a label, of all ranks and micro-batches; 0 where there is none
   double gradient_norm;  ///< before clipping
 };
 

@@ -28,7 +28,7 @@ struct StepParity {
 
 struct ParitySchedule {
   index_t steps = 3, micro_batch = 1, accumulation = 1;  ///< accumulation: of the mesh
-  model::Update update;  ///< of each step; `step` is counted here
+  model::Update update;                                  ///< of each step; `step` is counted here
 };
 
 /// Both models begin alike. `alone` is a mesh of one rank, built on every rank of `mesh`, so that each compares the

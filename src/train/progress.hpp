@@ -2,7 +2,7 @@
 #pragma once
 #include <deque>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <string>
 
 #include "io/checkpoint.hpp"
@@ -21,22 +21,27 @@ struct StepReport {
 
 class Progress {
  public:
-  /// `speaks`: rank 0. The other ranks' calls do nothing.
+  /// Goes on after `from`; `speaks`: rank 0. The other ranks' calls do nothing.
   Progress(const io::RunDirectory& run, const io::Counters& from, index_t steps, bool speaks);
 
+  /// A step is told in this order: what it was, its validation, that it is over.
   void step(const StepReport& report);
-  void validation(index_t step, double loss, index_t tokens);
+  void validation(double loss, index_t tokens);
+  void end_step();
+
   void checkpoint(const std::filesystem::path& file, index_t step, double seconds);
   void finish(const std::string& status, const std::string& reason);
 
  private:
+  bool speaks() const { return metrics_.has_value(); }
   double seconds_per_step() const;
-  void save_state();
 
   io::RunDirectory run_;
   io::RunState state_;
-  std::unique_ptr<io::Metrics> metrics_;  ///< none where this rank does not speak
-  std::deque<double> recent_;             ///< seconds of the last steps
+  std::optional<io::MetricsFile> metrics_;
+  std::optional<io::EventLog> events_;
+  io::StepMetrics row_;        ///< of the step that is being told
+  std::deque<double> recent_;  ///< seconds of the last steps
 };
 
 }  // namespace annulus::train

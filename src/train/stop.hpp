@@ -1,5 +1,5 @@
-/// Why a run should stop before its last step, agreed by all ranks: any rank may have been signalled, rank 0 alone looks
-/// at the stop file and the clock.
+/// Why a run should stop before its last step, agreed by all ranks: any rank may have been signalled, rank 0 alone
+/// looks at the stop file and the clock.
 #pragma once
 #include <chrono>
 #include <filesystem>
@@ -21,7 +21,7 @@ class StopRequests {
 
   /// Collective, at a step's end: the reason, the same on all ranks; empty to go on.
   std::string agreed(comm::Communicator& world, index_t steps_done) const;
-  /// Takes the stop file away, so that a resumed run does not stop at once. Rank 0.
+  /// Takes the stop file away, so that a resumed run does not stop at once. Any rank may be the one that does.
   void consume_stop_file() const;
 
  private:

@@ -6,8 +6,9 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/log.hpp"
+#include "core/error.hpp"
 #include "core/profile.hpp"
+#include "eval/position_loss.hpp"
 #include "train/schedule.hpp"
 
 namespace annulus::train {
@@ -21,21 +22,26 @@ Trainer::Trainer(TrainConfig config, const Feed& feed, const io::Loader* validat
       progress_(config_.run, counters_, config_.train.steps, feed.mesh.rank() == 0) {}
 
 Exit Trainer::run() {
-  if (counters_.step == 0) checkpoint();  // what a peer, or a second run, can start from
-  while (counters_.step < config_.train.steps) {
-    progress_.step(step());
-    if (validation_due()) validate();
-    const std::string reason = stop_.agreed(feed_.mesh.world(), counters_.step);
-    if (!reason.empty() && counters_.step < config_.train.steps) {
-      checkpoint();
-      finish("stopped", reason);
-      return Exit::stopped;
+  try {
+    if (counters_.step == 0) checkpoint();  // what a peer, or a second run, can start from
+    while (counters_.step < config_.train.steps) {
+      progress_.step(step());
+      if (validation_due()) validate();
+      progress_.end_step();
+      const std::string reason = stop_.agreed(feed_.mesh.world(), counters_.step);
+      const bool stopping = !reason.empty() && counters_.step < config_.train.steps;
+      if (stopping || checkpoint_due()) checkpoint();
+      if (stopping) {
+        stop_.consume_stop_file();
+        progress_.finish("stopped", reason);
+        return Exit::stopped;
+      }
     }
-    if (checkpoint_due()) checkpoint();
+  } catch (const std::exception& error) {
+    progress_.finish("failed", error.what());
+    throw;
   }
-  if (validation_step_ != counters_.step) validate();
-  if (checkpoint_step_ != counters_.step) checkpoint();
-  finish("done", "last step");
+  progress_.finish("done", "last step");
   return Exit::done;
 }
 
@@ -59,10 +65,11 @@ StepReport Trainer::step() {
   counters_.sample += samples.count(feed_.mesh.shape());
   counters_.tokens += tokens;
   if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm))
-    throw Error(Exit::failed,
-                fmt::format("step {}: loss {} and gradient norm {} are no longer finite numbers; the newest checkpoint is "
-                            "of step {}; a lower schedule.peak, a longer schedule.warmup or a smaller train.clip may help",
-                            counters_.step, result.loss, result.gradient_norm, checkpoint_step_));
+    throw Error(
+        Exit::failed,
+        fmt::format("step {}: loss {} and gradient norm {} are no longer finite numbers; the newest checkpoint is "
+                    "of step {}; a lower schedule.peak, a longer schedule.warmup or a smaller train.clip may help",
+                    counters_.step, result.loss, result.gradient_norm, checkpoint_step_));
   return {.step = counters_.step,
           .loss = result.loss,
           .lr = lr,
@@ -73,13 +80,12 @@ StepReport Trainer::step() {
 }
 
 void Trainer::validate() {
-  validation_step_ = counters_.step;
   if (!validation_) return;
   const auto loss = eval::position_loss(feed_.model, *validation_, feed_.layout, feed_.mesh,
                                         std::min(config_.eval.windows, validation_->samples_per_epoch()));
   if (counters_.best_validation == 0 || loss.mean() < counters_.best_validation)
     counters_.best_validation = loss.mean();
-  progress_.validation(counters_.step, loss.mean(), loss.tokens);
+  progress_.validation(loss.mean(), loss.tokens);
 }
 
 void Trainer::checkpoint() {
@@ -95,21 +101,18 @@ void Trainer::checkpoint() {
 
 bool Trainer::validation_due() const {
   const auto& [every, at, windows] = config_.eval;
-  return (every > 0 && counters_.step % every == 0) || std::find(at.begin(), at.end(), counters_.step) != at.end();
+  return counters_.step == config_.train.steps || (every > 0 && counters_.step % every == 0) ||
+         std::find(at.begin(), at.end(), counters_.step) != at.end();
 }
 
 bool Trainer::checkpoint_due() const {
-  if (config_.checkpoint.every_steps > 0 && counters_.step % config_.checkpoint.every_steps == 0) return true;
-  if (config_.checkpoint.every_minutes <= 0) return false;
+  const auto& [every_steps, every_minutes, keep] = config_.checkpoint;
+  if (counters_.step == config_.train.steps || (every_steps > 0 && counters_.step % every_steps == 0)) return true;
+  if (every_minutes <= 0) return false;
   const std::chrono::duration<double, std::ratio<60>> since = std::chrono::steady_clock::now() - last_checkpoint_;
   // clocks differ between ranks: rank 0's counts
-  const index_t due = feed_.mesh.rank() == 0 && since.count() >= config_.checkpoint.every_minutes;
+  const index_t due = feed_.mesh.rank() == 0 && since.count() >= every_minutes;
   return comm::agree(feed_.mesh.world(), due, comm::Reduction::max) > 0;
-}
-
-void Trainer::finish(const std::string& status, const std::string& reason) {
-  if (feed_.mesh.rank() == 0) stop_.consume_stop_file();
-  progress_.finish(status, reason);
 }
 
 }  // namespace annulus::train

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "core/error.hpp"
 #include "eval/keys.hpp"
 #include "io/checkpoint.hpp"
 #include "io/keys.hpp"
@@ -21,7 +22,7 @@ struct TrainConfig {
   ScheduleKeys schedule;
   io::CheckpointKeys checkpoint;
   eval::EvalKeys eval;
-  double wall_minutes = 0;
+  double wall_minutes = 0;   ///< [run] wall_minutes
   index_t accumulation = 1;  ///< micro-batches per step and dp rank
   io::RunDirectory run;
   io::CheckpointInfo origin;  ///< counters to go on from; deck, git, fingerprint and tokenizer for later checkpoints
@@ -44,7 +45,6 @@ class Trainer {
   void checkpoint();
   bool validation_due() const;
   bool checkpoint_due() const;
-  void finish(const std::string& status, const std::string& reason);
 
   TrainConfig config_;
   Feed feed_;
@@ -53,7 +53,7 @@ class Trainer {
   StopRequests stop_;
   Progress progress_;
   std::chrono::steady_clock::time_point last_checkpoint_ = std::chrono::steady_clock::now();
-  index_t checkpoint_step_ = -1, validation_step_ = -1;
+  index_t checkpoint_step_ = -1;
 };
 
 }  // namespace annulus::train
