@@ -40,7 +40,11 @@ class Eval final : public Command {
   }
 
   Exit run(const Seams& seams) override {
-    TrainedModel trained(options_, seams);
+    return in_parallel([&](ParallelRun& parallel) { return evaluate(parallel, seams); });
+  }
+
+  Exit evaluate(ParallelRun& parallel, const Seams& seams) const {
+    TrainedModel trained(options_, parallel, seams);
     auto& parts = trained.parts();
     if (!parts.validation()) throw Refused("the deck names no data.validation to evaluate on");
     const auto& validation = *parts.validation();

@@ -32,7 +32,11 @@ class Generate final : public Command {
   }
 
   Exit run(const Seams& seams) override {
-    TrainedModel trained(options_, seams);
+    return in_parallel([&](ParallelRun& parallel) { return write(parallel, seams); });
+  }
+
+  Exit write(ParallelRun& parallel, const Seams& seams) const {
+    TrainedModel trained(options_, parallel, seams);
     auto& parts = trained.parts();
     const auto tokenizer = io::make_tokenizer(trained.info().tokenizer);
     std::vector<std::int32_t> tokens;

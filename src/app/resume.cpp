@@ -23,8 +23,8 @@ class Resume final : public Command {
 
   Exit run(const Seams& seams) override {
     // the run's own deck supplies what the given one leaves open; which run that is, the given one says
-    const io::RunDirectory found{deck_.load().directory()};
-    const RunConfig config = deck_.load(stored_deck(found));
+    const io::RunDirectory found{deck_.config().directory()};
+    const RunConfig config = load_config(deck_.deck, deck_.sets, stored_deck(found));
     const io::RunDirectory run{config.directory()};
     return training_run(config, seams, [&](model::Model& model, const comm::Mesh& mesh) {
       const auto info = io::resume_newest(run.root, model, mesh.world());

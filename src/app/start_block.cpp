@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "core/kokkos_session.hpp"
 #include "core/text.hpp"
-#include "ops/products.hpp"
+#include "ops/gemm_description.hpp"
 
 namespace annulus::app {
 
@@ -30,7 +31,7 @@ std::string start_block(const RunConfig& config, Assembly& parts) {
   block += line("attention", fmt::format("{}, {}; RoPE theta {:g}", model.attention_path(), config.attention.mask, config.rope.theta));
   block += line("precision", fmt::format("{} compute, {} state", name_of(model.compute_type()), name_of(model.state_type())));
   block += line("products", ops::gemm_description());
-  block += line("processors", ops::processors_description(shape.size()));
+  block += line("runs on", KokkosSession::description());
   block += line("memory", fmt::format("{} a rank, saved set: {}", bytes_text(model.plan().total()), config.memory.policy));
   block += line("data", fmt::format("{} sequences of {} tokens an epoch, {} ({})", parts.training().samples_per_epoch(),
                                     parts.training().sequence_length(), config.data.pack, config.data.train));

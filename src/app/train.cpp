@@ -19,7 +19,7 @@ class Train final : public Command {
   }
 
   Exit run(const Seams& seams) override {
-    const RunConfig config = deck_.load();
+    const RunConfig config = deck_.config();
     return training_run(config, seams, [&](model::Model& model, const comm::Mesh& mesh) {
       begin_directory(config, mesh);
       model.initialise(config.run.seed);

@@ -6,6 +6,12 @@ namespace annulus::app {
 
 namespace {
 
+RunConfig checked_config(const TrainedModelOptions& options, const ParallelRun& parallel) {
+  RunConfig config = options.deck.config();
+  check_ranks(config, parallel.ranks());
+  return config;
+}
+
 io::CheckpointInfo load(const TrainedModelOptions& options, const RunConfig& config, Assembly& parts) {
   auto& world = parts.mesh().world();
   if (!options.checkpoint.empty()) return io::read_checkpoint(options.checkpoint, parts.model(), world);
@@ -22,10 +28,9 @@ void TrainedModelOptions::declare(CLI::App& cli) {
   cli.add_option("--checkpoint", checkpoint, "a checkpoint file (default: the newest complete one of the deck's run)");
 }
 
-TrainedModel::TrainedModel(const TrainedModelOptions& options, const Seams& seams)
-    : config_(options.deck.load()),
-      parallel_(),
-      parts_((check_ranks(config_, parallel_.size()), config_), parallel_.world(), parallel_.streams(), seams),
+TrainedModel::TrainedModel(const TrainedModelOptions& options, ParallelRun& parallel, const Seams& seams)
+    : config_(checked_config(options, parallel)),
+      parts_(config_, parallel.world(), parallel.streams(), seams),
       info_(load(options, config_, parts_)) {}
 
 }  // namespace annulus::app

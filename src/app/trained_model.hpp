@@ -16,8 +16,8 @@ struct TrainedModelOptions {
 
 class TrainedModel {
  public:
-  /// Starts MPI and Kokkos. Throws Refused or BadCheckpoint.
-  TrainedModel(const TrainedModelOptions& options, const Seams& seams);
+  /// Collective. Throws Refused or BadCheckpoint.
+  TrainedModel(const TrainedModelOptions& options, ParallelRun& parallel, const Seams& seams);
 
   const RunConfig& config() const { return config_; }
   const io::CheckpointInfo& info() const { return info_; }
@@ -25,7 +25,6 @@ class TrainedModel {
 
  private:
   RunConfig config_;
-  ParallelRun parallel_;
   Assembly parts_;
   io::CheckpointInfo info_;
 };

@@ -54,9 +54,12 @@ class Verify final : public Command {
   }
 
   Exit run(const Seams& seams) override {
-    const RunConfig config = reduced(deck_.load(), deck_precision_);
-    ParallelRun parallel;
-    check_ranks(config, parallel.size());
+    return in_parallel([&](ParallelRun& parallel) { return compare(parallel, seams); });
+  }
+
+  Exit compare(ParallelRun& parallel, const Seams& seams) const {
+    const RunConfig config = reduced(deck_.config(), deck_precision_);
+    check_ranks(config, parallel.ranks());
     Assembly mesh(config, parallel.world(), parallel.streams(), seams);
     Assembly one(alone(config), comm::self_communicator("alone"), parallel.streams(), Seams{});
     mesh.model().initialise(config.run.seed);

@@ -1,0 +1,69 @@
+#include "app/training_run.hpp"
+
+#include <fstream>
+
+#include "app/parallel_run.hpp"
+#include "app/start_block.hpp"
+#include "app/version.hpp"
+#include "core/log.hpp"
+#include "io/tokenizer_record.hpp"
+#include "train/trainer.hpp"
+
+namespace annulus::app {
+
+namespace {
+
+/// The name of the tokenizer that made a data set; empty where its shards came from elsewhere.
+std::string tokenizer_name(const std::string& data) {
+  const std::filesystem::path path = data;
+  const auto record = io::read_tokenizer_record(std::filesystem::is_directory(path) ? path : path.parent_path());
+  return record ? record->name : "";
+}
+
+/// The run's directory and the resolved deck in it. Rank 0 writes; all ranks fail where it cannot.
+void store_deck(const RunConfig& config, const io::RunDirectory& run, const comm::Mesh& mesh) {
+  index_t failed = 0;
+  if (mesh.rank() == 0) {
+    std::error_code error;
+    std::filesystem::create_directories(run.checkpoints(), error);
+    std::ofstream file(run.deck());
+    file << config.text;
+    file.close();
+    failed = !file;
+  }
+  if (comm::agree(mesh.world(), failed, comm::Reduction::max) > 0)
+    throw Refused(text("the run's directory ", run.root.string(), " cannot be written; choose another run.directory"));
+}
+
+}  // namespace
+
+Exit training_run(const RunConfig& config, const Seams& seams, const Beginning& beginning) {
+  return in_parallel([&](ParallelRun& parallel) {
+    check_ranks(config, parallel.ranks());
+    Assembly parts(config, parallel.world(), parallel.streams(), seams);
+    const auto counters = beginning(parts.model(), parts.mesh());
+    const io::RunDirectory run{config.directory()};
+    store_deck(config, run, parts.mesh());
+    log::say(start_block(config, parts));
+    train::Trainer trainer({.train = config.train,
+                            .optimizer = config.optimizer,
+                            .schedule = config.schedule,
+                            .checkpoint = config.checkpoint,
+                            .eval = config.eval,
+                            .wall_minutes = config.run.wall_minutes,
+                            .accumulation = config.accumulation(),
+                            .run = run,
+                            .origin = {.counters = counters,
+                                       .deck = config.text,
+                                       .git = git_version,
+                                       .data_fingerprint = parts.training().fingerprint(),
+                                       .tokenizer = tokenizer_name(config.data.train),
+                                       .compute_type = std::string(name_of(parts.model().compute_type())),
+                                       .format_version = 0,
+                                       .tensors = {}}},
+                           parts.feed(), parts.validation());
+    return trainer.run();
+  });
+}
+
+}  // namespace annulus::app
