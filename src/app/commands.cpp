@@ -4,12 +4,22 @@
 
 namespace annulus::app {
 
+std::unique_ptr<Command> train_command();
+std::unique_ptr<Command> resume_command();
+std::unique_ptr<Command> eval_command();
+std::unique_ptr<Command> generate_command();
+std::unique_ptr<Command> verify_command();
 std::unique_ptr<Command> check_command();
 std::unique_ptr<Command> deck_reference_command();
 std::unique_ptr<Command> doctor_command();
 
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(train_command());
+  commands.push_back(resume_command());
+  commands.push_back(eval_command());
+  commands.push_back(generate_command());
+  commands.push_back(verify_command());
   commands.push_back(check_command());
   commands.push_back(deck_reference_command());
   commands.push_back(doctor_command());
