@@ -23,7 +23,7 @@ void say(const Error& error, int rank) {
 Exit in_parallel(const std::function<Exit(ParallelRun&)>& body) {
   comm::MpiSession mpi;
   log::set_rank(mpi.rank());
-  const KokkosSession kokkos(comm::threads_to_start(), mpi.rank() % mpi.ranks_on_node());
+  const KokkosSession kokkos(comm::threads_to_start(), mpi.rank_on_node());
   Exit mine = Exit::internal;
   try {
     ParallelRun run(mpi.size());
