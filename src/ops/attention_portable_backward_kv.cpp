@@ -33,12 +33,13 @@ struct BackwardKv {
 
   KOKKOS_FUNCTION void operator()(const TileWorker& worker) const {
     const auto [width, rows, depth] = shape.sizes;
-    const index_t t = worker.league_rank() / shape.heads * width;  // most queries see the first keys: they start first
+    const index_t tiles = (own.count + width - 1) / width, rank = worker.league_rank();
+    const index_t t = rank % tiles * width;  // most queries see the first keys: they start first
     Tile tile;
     tile.first = own.first + t;
     tile.order = own.order + t;
     tile.count = static_cast<int>(Kokkos::min(index_t(width), own.count - t));
-    tile.head = worker.league_rank() % shape.heads;
+    tile.head = static_cast<int>(rank / tiles);
     A* scratch = scratch_of<A>(worker, elements(shape.sizes, in_scratch));
     const auto take = [&](int size) { return (scratch += size) - size; };
     tile.k = take(depth * width), tile.v = take(depth * width);
@@ -96,9 +97,8 @@ struct BackwardKv {
     multiply<Onto::nothing>(worker, taken, shape.dims, tile.q, depth, 1, tile.k, tile.p, width);
     multiply<Onto::nothing>(worker, taken, shape.dims, tile.dout, depth, 1, tile.v, tile.ds, width);
     worker.team_barrier();
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(worker, taken * (width / N)), [&](int n) {
-      const int i = n / (width / N);
-      const Lanes<N> at{n % (width / N) * N};
+    for_each_element(worker, taken, width / N, [&](int i, int n) {
+      const Lanes<N> at{n * N};
       P logit = load(tile.p + i * width, at);
       if (!all_seen)
         logit = seen(logit, P{} + A(tokens_before(visible.begin[first + i], tile.order, tile.count)),

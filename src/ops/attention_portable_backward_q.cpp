@@ -35,12 +35,12 @@ struct BackwardQ {
   KOKKOS_FUNCTION void operator()(const TileWorker& worker) const {
     const auto [width, rows, depth] = shape.sizes;
     const index_t tiles = (own.count + width - 1) / width;
-    const index_t t =
-        tiles - 1 - worker.league_rank() / shape.heads;  // the last queries see most keys: they start first
+    const index_t rank = worker.league_rank(), group = shape.group, rest = rank % (tiles * group);
+    const index_t t = tiles - 1 - rest / group;  // the last queries see most keys: they start first
     Tile tile;
     tile.first = own.first + t * width;
     tile.count = static_cast<int>(Kokkos::min(index_t(width), own.count - t * width));
-    tile.head = worker.league_rank() % shape.heads;
+    tile.head = static_cast<int>(rank / (tiles * group) * group + rest % group);  // neighbours read the same keys
     A* scratch = scratch_of<A>(worker, elements(shape.sizes, in_scratch));
     const auto take = [&](int size) { return (scratch += size) - size; };
     tile.q = take(depth * width), tile.dout = take(depth * width), tile.dq = take(depth * width);
@@ -99,9 +99,8 @@ struct BackwardQ {
     multiply<Onto::nothing>(worker, taken, shape.dims, tile.k, depth, 1, tile.q, tile.p, width);
     multiply<Onto::nothing>(worker, taken, shape.dims, tile.v, depth, 1, tile.dout, tile.dp, width);
     worker.team_barrier();
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(worker, taken * (width / N)), [&](int n) {
-      const int j = n / (width / N);
-      const Lanes<N> at{n % (width / N) * N};
+    for_each_element(worker, taken, width / N, [&](int j, int n) {
+      const Lanes<N> at{n * N};
       P logit = load(tile.p + j * width, at);
       if (!all_seen) logit = seen(logit, load(tile.begin, at), P{} + A(j), load(tile.end, at));
       const P p = exp2(logit - load(tile.lse, at));

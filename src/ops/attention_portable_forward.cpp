@@ -33,12 +33,12 @@ struct Forward {
   KOKKOS_FUNCTION void operator()(const TileWorker& worker) const {
     const auto [width, rows, depth] = shape.sizes;
     const index_t tiles = (own.count + width - 1) / width;
-    const index_t t =
-        tiles - 1 - worker.league_rank() / shape.heads;  // the last queries see most keys: they start first
+    const index_t rank = worker.league_rank(), group = shape.group, rest = rank % (tiles * group);
+    const index_t t = tiles - 1 - rest / group;  // the last queries see most keys: they start first
     Tile tile;
     tile.first = own.first + t * width;
     tile.count = static_cast<int>(Kokkos::min(index_t(width), own.count - t * width));
-    tile.head = worker.league_rank() % shape.heads;
+    tile.head = static_cast<int>(rank / (tiles * group) * group + rest % group);  // neighbours read the same keys
     A* scratch = scratch_of<A>(worker, elements(shape.sizes, in_scratch));
     const auto take = [&](int size) { return (scratch += size) - size; };
     tile.q = take(depth * width), tile.acc = take(depth * width), tile.stream = take(rows * depth);
@@ -78,9 +78,8 @@ struct Forward {
       tile.maximum[t] = empty ? bottom<A> : held(tile.head, shape.dims)[tile.first + t];
       tile.sum[t] = empty ? A(0) : held(tile.head, shape.dims + 1)[tile.first + t];
     });
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(worker, depth * width), [&](int n) {
-      const int c = n / width, t = n % width;
-      tile.acc[n] = begin || t >= tile.count || c >= shape.dims ? A(0) : held(tile.head, c)[tile.first + t];
+    for_each_element(worker, depth, width, [&](int c, int t) {
+      tile.acc[c * width + t] = begin || t >= tile.count || c >= shape.dims ? A(0) : held(tile.head, c)[tile.first + t];
     });
   }
 
@@ -141,13 +140,11 @@ struct Forward {
         tile.fade[t] = sum > 0 ? 1 / sum : A(0);
       });
       worker.team_barrier();
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(worker, tile.count * dims), [&](int n) {
-        const int t = n / dims, c = n % dims;
+      for_each_element(worker, tile.count, dims, [&](int t, int c) {
         on.out.at(tile.first + t, tile.head)[c] = T(tile.acc[c * width + t] * tile.fade[t]);
       });
     } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(worker, (dims + 2) * tile.count), [&](int n) {
-        const int c = n / tile.count, t = n % tile.count;
+      for_each_element(worker, dims + 2, tile.count, [&](int c, int t) {
         held(tile.head, c)[tile.first + t] = c < dims    ? tile.acc[c * width + t]
                                              : c == dims ? tile.maximum[t]
                                                          : tile.sum[t];

@@ -1,7 +1,7 @@
 /// Exponentials and masks of packs of logits. Logits are in the unit of log2, so that softmax needs exp2 only.
 #pragma once
+#include "core/exp2.hpp"
 #include "core/pack.hpp"
-#include "ops/attention_exp2.hpp"
 
 namespace annulus::ops {
 

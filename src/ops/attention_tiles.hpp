@@ -73,29 +73,37 @@ KOKKOS_FORCEINLINE_FUNCTION A* scratch_of(const TileWorker& worker, index_t coun
   return static_cast<A*>(worker.team_scratch(on_gpu ? 0 : 1).get_shmem_aligned(count * sizeof(A), 64));
 }
 
+/// step(r, c) for each element of a tile: a warp takes a row, its lanes neighbours. (One flat loop would divide by the
+/// row's length at each step, which costs a CPU as much as the products.)
+template <class Step>
+KOKKOS_FORCEINLINE_FUNCTION void for_each_element(const TileWorker& worker, int rows, int columns, const Step& step) {
+  Kokkos::parallel_for(Kokkos::TeamThreadRange(worker, rows), [&](int r) {
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(worker, columns), [&](int c) { step(r, c); });
+  });
+}
+
 /// tile(r, c) = the tokens' elements, rows and columns up to whole registers filled with zeros.
 template <class A, class T>
 KOKKOS_FUNCTION void load_rows(const TileWorker& worker, const T* from, index_t pitch, int count, int dims, int depth,
                                A* tile) {
   constexpr int down = Registers<A>::down, N = on_gpu ? 1 : Registers<A>::N;
-  const int rows = (count + down - 1) / down * down, packs = (depth + N - 1) / N;
-  Kokkos::parallel_for(Kokkos::TeamVectorRange(worker, rows * packs), [&](int n) {
-    const int r = n / packs, c = n % packs * N;
-    const T* row = from + r * pitch;
-    if (r < count && c + N <= dims)
-      store(tile + r * depth, Lanes<N>{c}, load(row, Lanes<N>{c}));
-    else
-      for (int i = c; i < Kokkos::min(c + N, depth); ++i)
-        tile[r * depth + i] = r < count && i < dims ? static_cast<A>(row[i]) : A(0);
+  const int rows = (count + down - 1) / down * down, packed = dims / N * N;
+  for_each_element(worker, count, dims / N, [&](int r, int n) {
+    const Lanes<N> at{n * N};
+    store(tile + r * depth, at, load(from + r * pitch, at));
   });
+  for_each_element(worker, count, depth - packed, [&](int r, int n) {
+    const int c = packed + n;
+    tile[r * depth + c] = c < dims ? static_cast<A>(from[r * pitch + c]) : A(0);
+  });
+  for_each_element(worker, rows - count, depth, [&](int r, int c) { tile[(count + r) * depth + c] = 0; });
 }
 
 /// tile(c, t) = factor * the tokens' elements, tokens beyond `count` filled with zeros.
 template <class A, class T>
 KOKKOS_FUNCTION void load_transposed(const TileWorker& worker, const T* from, index_t pitch, int count, int dims,
                                      const TileSizes& sizes, A factor, A* tile) {
-  Kokkos::parallel_for(Kokkos::TeamVectorRange(worker, sizes.width * sizes.depth), [&](int n) {
-    const int t = n / sizes.depth, c = n % sizes.depth;
+  for_each_element(worker, sizes.width, sizes.depth, [&](int t, int c) {
     tile[c * sizes.width + t] = t < count && c < dims ? factor * static_cast<A>(from[t * pitch + c]) : A(0);
   });
 }
@@ -104,8 +112,7 @@ KOKKOS_FUNCTION void load_transposed(const TileWorker& worker, const T* from, in
 template <class A, class T>
 KOKKOS_FUNCTION void store_transposed(const TileWorker& worker, const A* tile, int width, A factor, bool add, int count,
                                       int dims, T* to, index_t pitch) {
-  Kokkos::parallel_for(Kokkos::TeamVectorRange(worker, count * dims), [&](int n) {
-    const int t = n / dims, c = n % dims;
+  for_each_element(worker, count, dims, [&](int t, int c) {
     T& element = to[t * pitch + c];
     element = T((add ? static_cast<A>(element) : A(0)) + factor * tile[c * width + t]);
   });
