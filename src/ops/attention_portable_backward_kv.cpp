@@ -99,14 +99,18 @@ struct BackwardKv {
     worker.team_barrier();
     for_each_element(worker, taken, width / N, [&](int i, int n) {
       const Lanes<N> at{n * N};
-      P logit = load(tile.p + i * width, at);
-      if (!all_seen)
-        logit = seen(logit, P{} + A(tokens_before(visible.begin[first + i], tile.order, tile.count)),
-                     load(tile.numbers, at), P{} + A(tokens_before(visible.end[first + i], tile.order, tile.count)));
+      P logit = load(tile.p + i * width, at), dp = load(tile.ds + i * width, at);
+      if (!all_seen) {
+        const P begin = P{} + A(tokens_before(visible.begin[first + i], tile.order, tile.count));
+        const P end = P{} + A(tokens_before(visible.end[first + i], tile.order, tile.count));
+        const P key = load(tile.numbers, at);
+        logit = where_seen(logit, begin, key, end, unseen<A>);
+        dp = where_seen(dp, begin, key, end, A(0));
+      }
       const A lse = on.lse[row + i];
-      const P p = exp2(logit - (lse == -Kokkos::Experimental::infinity_v<A> ? -bottom<A> : lse * A(log2_e)));
+      const P p = exp2(logit - (lse == unseen<A> ? -bottom<A> : lse * A(log2_e)));
       store(tile.p + i * width, at, p);
-      store(tile.ds + i * width, at, p * (load(tile.ds + i * width, at) - on.delta[row + i]));
+      store(tile.ds + i * width, at, p * (dp - on.delta[row + i]));
     });
     worker.team_barrier();
     multiply<Onto::held>(worker, shape.dims, taken, tile.dout, 1, depth, tile.p, tile.dv, width);

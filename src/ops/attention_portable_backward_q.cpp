@@ -75,8 +75,8 @@ struct BackwardQ {
     const auto [width, rows, depth] = shape.sizes;
     const index_t row = tile.head * queries + tile.first;
     Kokkos::parallel_for(Kokkos::TeamVectorRange(worker, width), [&](int t) {
-      const A lse = t < tile.count ? on.lse[row + t] : -Kokkos::Experimental::infinity_v<A>;
-      tile.lse[t] = lse == -Kokkos::Experimental::infinity_v<A> ? -bottom<A> : lse * A(log2_e);
+      const A lse = t < tile.count ? on.lse[row + t] : unseen<A>;
+      tile.lse[t] = lse == unseen<A> ? -bottom<A> : lse * A(log2_e);
       tile.delta[t] = t < tile.count ? on.delta[row + t] : A(0);
     });
     Kokkos::parallel_for(Kokkos::TeamVectorRange(worker, depth * width), [&](int n) { tile.dq[n] = 0; });
@@ -101,10 +101,14 @@ struct BackwardQ {
     worker.team_barrier();
     for_each_element(worker, taken, width / N, [&](int j, int n) {
       const Lanes<N> at{n * N};
-      P logit = load(tile.p + j * width, at);
-      if (!all_seen) logit = seen(logit, load(tile.begin, at), P{} + A(j), load(tile.end, at));
+      P logit = load(tile.p + j * width, at), dp = load(tile.dp + j * width, at);
+      if (!all_seen) {
+        const P begin = load(tile.begin, at), key = P{} + A(j), end = load(tile.end, at);
+        logit = where_seen(logit, begin, key, end, unseen<A>);
+        dp = where_seen(dp, begin, key, end, A(0));
+      }
       const P p = exp2(logit - load(tile.lse, at));
-      store(tile.dp + j * width, at, p * (load(tile.dp + j * width, at) - load(tile.delta, at)));
+      store(tile.dp + j * width, at, p * (dp - load(tile.delta, at)));
     });
     worker.team_barrier();
     multiply<Onto::held>(worker, shape.dims, taken, tile.k, 1, depth, tile.dp, tile.dq, width);

@@ -113,7 +113,8 @@ struct Forward {
       if (!all_seen)
         for (int j = 0; j < taken; ++j)
           store(tile.p + j * width, at,
-                seen(load(tile.p + j * width, at), load(tile.begin, at), P{} + A(j), load(tile.end, at)));
+                where_seen(load(tile.p + j * width, at), load(tile.begin, at), P{} + A(j), load(tile.end, at),
+                           unseen<A>));
       const P before = load(tile.maximum, at);
       P maximum = before;
       for (int j = 0; j < taken; ++j) maximum = larger(maximum, load(tile.p + j * width, at));
@@ -136,7 +137,7 @@ struct Forward {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(worker, tile.count), [&](int t) {
         const A sum = tile.sum[t];
         on.lse[tile.head * queries + tile.first + t] =
-            sum > 0 ? (tile.maximum[t] + Kokkos::log2(sum)) * A(ln_2) : -Kokkos::Experimental::infinity_v<A>;
+            sum > 0 ? (tile.maximum[t] + Kokkos::log2(sum)) * A(ln_2) : unseen<A>;
         tile.fade[t] = sum > 0 ? 1 / sum : A(0);
       });
       worker.team_barrier();

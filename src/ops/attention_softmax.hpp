@@ -10,6 +10,8 @@ inline constexpr double log2_e = 1.4426950408889634074, ln_2 = 0.693147180559945
 /// Stands for minus infinity where infinities would have to be subtracted: below every logit, above -infinity.
 template <class A>
 inline constexpr A bottom = -Kokkos::Experimental::finite_max_v<A> / 4;
+template <class A>
+inline constexpr A unseen = -Kokkos::Experimental::infinity_v<A>;
 
 #ifdef KOKKOS_ENABLE_CUDA
 
@@ -19,12 +21,13 @@ KOKKOS_FORCEINLINE_FUNCTION Pack<A, N> larger(Pack<A, N> a, Pack<A, N> b) {
   return a;
 }
 
-/// The logit where begin <= at < end, -infinity elsewhere.
+/// x where begin <= at < end, `otherwise` elsewhere.
 template <class A, int N>
-KOKKOS_FORCEINLINE_FUNCTION Pack<A, N> seen(Pack<A, N> logit, Pack<A, N> begin, Pack<A, N> at, Pack<A, N> end) {
+KOKKOS_FORCEINLINE_FUNCTION Pack<A, N> where_seen(Pack<A, N> x, Pack<A, N> begin, Pack<A, N> at, Pack<A, N> end,
+                                                  A otherwise) {
   for (int l = 0; l < N; ++l)
-    if (!(begin[l] <= at[l] && at[l] < end[l])) logit[l] = -Kokkos::Experimental::infinity_v<A>;
-  return logit;
+    if (!(begin[l] <= at[l] && at[l] < end[l])) x[l] = otherwise;
+  return x;
 }
 
 #else
@@ -34,9 +37,9 @@ KOKKOS_FORCEINLINE_FUNCTION P larger(P a, P b) {
   return a > b ? a : b;
 }
 
-template <class P>
-KOKKOS_FORCEINLINE_FUNCTION P seen(P logit, P begin, P at, P end) {
-  return (begin <= at) & (at < end) ? logit : P{} - Kokkos::Experimental::infinity_v<std::decay_t<decltype(logit[0])> >;
+template <class P, class A>
+KOKKOS_FORCEINLINE_FUNCTION P where_seen(P x, P begin, P at, P end, A otherwise) {
+  return (begin <= at) & (at < end) ? x : P{} + otherwise;
 }
 
 #endif

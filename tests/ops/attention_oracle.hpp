@@ -20,6 +20,7 @@ struct AttentionProblem {
 /// out, dq like q; dk, dv like k; lse (queries, q_heads).
 struct AttentionResult {
   Numbers out, lse, dq, dk, dv;
+  bool operator==(const AttentionResult&) const = default;
 };
 
 struct AttentionOracle {

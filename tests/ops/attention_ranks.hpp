@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "attention_oracle.hpp"
 #include "core/exec.hpp"
 #include "ops/attention.hpp"
+#include "ops/attention_oracle.hpp"
 #include "support/views.hpp"
 
 namespace annulus::test {
