@@ -5,35 +5,41 @@
 
 #include "app/command.hpp"
 #include "app/deck_options.hpp"
+#include "app/inputs.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 
 namespace annulus::app {
 
 namespace {
 
-class Check : public Command {
- public:
+class Check final : public Command {
   const char* name() const override { return "check"; }
   const char* summary() const override { return "say whether a deck can be used, with all that is wrong with it"; }
   void declare(CLI::App& cli) override {
     options_.declare(cli);
+    cli.add_flag("--inputs", inputs_, "read all data that the run would need, and try to write where it would write");
     cli.add_flag("--resolved", resolved_, "print every key with its value and where the value came from");
     cli.footer(
+        "Changes nothing, and needs neither MPI nor a GPU. Exit code: 0, or 2 when something is wrong.\n\n"
         "Example:\n"
-        "  annulus check inputs/quickstart.toml --set train.steps=20 --resolved\n"
-        "Exit code: 0, or 2 when something is wrong.");
+        "  annulus check inputs/quickstart.toml --inputs --set train.steps=20");
   }
 
   Exit run(const Seams&) override {
     const RunConfig config = options_.config();
     if (resolved_) print_resolved(config);
-    const auto shape = config.mesh_shape();
-    log::say(fmt::format("{} can be used: {} rank(s), {} steps of {} tokens, deck {}", options_.deck, shape.size(),
-                         config.train.steps, config.tokens_per_step(), config.hash));
+    if (inputs_)
+      if (const auto violations = input_violations(config); !violations.empty())
+        throw Refused(violations.size() == 1 ? violations[0]
+                                             : fmt::format("{} of the run's inputs cannot be used:\n  {}",
+                                                           violations.size(), joined(violations, "\n  ")));
+    log::say(fmt::format("{} can be used: {} rank{}, {} steps of {} tokens{}; deck {}", options_.deck,
+                         config.mesh_shape().size(), config.mesh_shape().size() == 1 ? "" : "s", config.train.steps,
+                         config.tokens_per_step(), inputs_ ? ", all inputs there" : "", config.hash));
     return Exit::done;
   }
 
- private:
   static void print_resolved(const RunConfig& config) {
     std::size_t names = 0, values = 0;
     for (const auto& [name, value, where] : config.resolved) {
@@ -45,7 +51,7 @@ class Check : public Command {
   }
 
   DeckOptions options_;
-  bool resolved_ = false;
+  bool inputs_ = false, resolved_ = false;
 };
 
 }  // namespace

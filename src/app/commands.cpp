@@ -10,6 +10,10 @@ std::unique_ptr<Command> eval_command();
 std::unique_ptr<Command> generate_command();
 std::unique_ptr<Command> verify_command();
 std::unique_ptr<Command> check_command();
+std::unique_ptr<Command> plan_command();
+std::unique_ptr<Command> tokenize_command();
+std::unique_ptr<Command> inspect_command();
+std::unique_ptr<Command> status_command();
 std::unique_ptr<Command> deck_reference_command();
 std::unique_ptr<Command> doctor_command();
 
@@ -21,6 +25,10 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(generate_command());
   commands.push_back(verify_command());
   commands.push_back(check_command());
+  commands.push_back(plan_command());
+  commands.push_back(tokenize_command());
+  commands.push_back(inspect_command());
+  commands.push_back(status_command());
   commands.push_back(deck_reference_command());
   commands.push_back(doctor_command());
   return commands;

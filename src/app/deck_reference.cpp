@@ -27,8 +27,7 @@ every key with its value and the place that the value came from.
 - Files are relative to the directory that the program is started in.
 )";
 
-class DeckReference : public Command {
- public:
+class DeckReference final : public Command {
   const char* name() const override { return "deck-reference"; }
   const char* summary() const override { return "print the manual page of all deck keys, as Markdown"; }
   void declare(CLI::App& cli) override { cli.footer("Example:\n  annulus deck-reference > docs/deck.md"); }

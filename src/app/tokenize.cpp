@@ -1,0 +1,80 @@
+/// `annulus tokenize`: text files to token shards.
+#include "io/tokenize.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/command.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+
+namespace annulus::app {
+
+namespace {
+
+class Tokenize final : public Command {
+  const char* name() const override { return "tokenize"; }
+  const char* summary() const override { return "turn text files into token shards for training and validation"; }
+  void declare(CLI::App& cli) override {
+    cli.add_option("FILE", files_, "text files, in the order in which they are read")->required();
+    cli.add_option("-o,--out", folder_, "folder for the shards; it must not exist yet, or be empty")->required();
+    cli.add_option("--tokenizer", tokenizer_, "byte: one token a byte, and one that ends a text")
+        ->capture_default_str();
+    cli.add_option("--validation", options_.validation_fraction, "fraction of the text kept for validation, 0 to 0.5")
+        ->capture_default_str();
+    cli.add_option("--shard-tokens", options_.shard_tokens, "most tokens of one shard")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    cli.add_flag("--json", json_, "print the summary as JSON");
+    cli.footer(
+        "Writes train_shard_*.bin, val_shard_*.bin (llm.c's format) and tokenizer.json. Stretches of all files "
+        "alternate\n"
+        "between training and validation.\n\n"
+        "Example:\n"
+        "  annulus tokenize book.txt notes.txt -o data/bytes\n"
+        "then set data.train and data.validation to data/bytes.");
+  }
+
+  Exit run(const Seams&) override {
+    const auto tokenizer = io::make_tokenizer(tokenizer_);
+    constexpr index_t often = index_t(1) << 30;
+    index_t next = often;
+    const auto summary =
+        io::tokenize({files_.begin(), files_.end()}, folder_, *tokenizer, options_, [&](index_t done, index_t total) {
+          if (done < next || done == total) return;
+          log::note(fmt::format("{} of {}", bytes_text(done), bytes_text(total)));
+          next = done + often;
+        });
+    log::say(json_ ? json_of(summary)
+                   : fmt::format(
+                         "{}: {} of text in {} file{}, {} training tokens in {} shard{}, {} validation tokens in "
+                         "{} shard{}, vocabulary {}",
+                         folder_, bytes_text(summary.bytes), summary.files, plural(summary.files), summary.train_tokens,
+                         summary.train_shards, plural(summary.train_shards), summary.validation_tokens,
+                         summary.validation_shards, plural(summary.validation_shards), tokenizer->vocabulary()));
+    return Exit::done;
+  }
+
+  static const char* plural(index_t count) { return count == 1 ? "" : "s"; }
+
+  static std::string json_of(const io::TokenizeSummary& summary) {
+    const nlohmann::ordered_json json = {
+        {"files", summary.files},
+        {"bytes", summary.bytes},
+        {"train", {{"tokens", summary.train_tokens}, {"shards", summary.train_shards}}},
+        {"validation", {{"tokens", summary.validation_tokens}, {"shards", summary.validation_shards}}}};
+    return json.dump(2);
+  }
+
+  std::vector<std::string> files_;
+  std::string folder_, tokenizer_ = "byte";
+  io::TokenizeOptions options_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> tokenize_command() { return std::make_unique<Tokenize>(); }
+
+}  // namespace annulus::app
