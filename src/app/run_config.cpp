@@ -36,7 +36,8 @@ void describe_rules(const RunConfig& config, deck::Deck& deck) {
     const auto& [shape, peak, floor, warmup, decay_steps, tail] = config.schedule;
     const index_t most = config.train.steps - warmup;
     if (shape != "wsd" || (decay_steps >= 2 && decay_steps <= most && decay_steps < config.train.steps)) return "";
-    return text("schedule.decay_steps = ", decay_steps, " must be at least 2, below train.steps = ", config.train.steps,
+    return text("schedule.shape = \"wsd\" needs a tail: schedule.decay_steps = ", decay_steps,
+                " must be at least 2, below train.steps = ", config.train.steps,
                 ", and fit after schedule.warmup = ", warmup);
   });
   deck.check({"eval.at", "train.steps"}, [&]() -> std::string {

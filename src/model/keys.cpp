@@ -9,12 +9,13 @@ namespace {
 
 constexpr double most_width = 1 << 20;
 
-/// The divisors of `number` just below and above `near`.
+/// Which divisors of `number` lie nearest to `near`, which is none.
 std::string nearest_divisors(index_t number, index_t near) {
+  if (near > number) return text("the nearest that does is ", number);
   index_t below = near, above = near;
-  while (below > 1 && number % below != 0) --below;
-  while (above < number && number % above != 0) ++above;
-  return above > number ? text(below) : text(below, " or ", above);
+  while (number % below != 0) --below;
+  while (number % above != 0) ++above;
+  return text("the nearest that do are ", below, " and ", above);
 }
 
 }  // namespace
@@ -53,7 +54,7 @@ void ModelKeys::describe(deck::Block& block) {
           "sqrt(2 layers)");
   block.check({"kv_heads", "heads"}, [this]() -> std::string {
     if (heads % kv_heads == 0) return "";
-    return text("model.kv_heads = ", kv_heads, " does not divide model.heads = ", heads, "; the nearest that do are ",
+    return text("model.kv_heads = ", kv_heads, " does not divide model.heads = ", heads, "; ",
                 nearest_divisors(heads, kv_heads));
   });
   block.check({"head_dim"}, [this]() -> std::string {
