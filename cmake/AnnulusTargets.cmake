@@ -10,9 +10,9 @@ if(ANNULUS_SANITIZE)
   add_link_options(-fsanitize=${ANNULUS_SANITIZE})
 endif()
 if(Kokkos_ENABLE_CUDA)
-  # CMake 3.25 does not know that nvcc 13 has C++20
+  # CMake 3.25 does not know that nvcc 13 has C++20; the host compiler does not know #pragma unroll
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
-  set(annulus_cuda_options --extended-lambda --Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror,-Wno-psabi,-Wno-restrict)
+  set(annulus_cuda_options --extended-lambda --Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror,-Wno-psabi,-Wno-restrict,-Wno-unknown-pragmas)
   add_library(annulus_cuda_driver OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/src/core/cuda_driver.cpp)
   target_include_directories(annulus_cuda_driver PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   add_link_options(-Wl,--as-needed)

@@ -39,7 +39,7 @@ report_missing_packages() {
   if [[ " $missing" == *' catch2 '* ]]; then say "catch2 must be version 3 (on Debian 12 it is in bookworm-backports)"; fi
 }
 
-apt_install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2; }
+apt_install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }
 
 # Where this machine gets its release from, "URI KEYRING": from a deb822 stanza or, without keyring, a one-line entry.
 release_source() {  # codename

@@ -4,6 +4,7 @@
 /// For each query i: out_i = sum_j p_ij v_j, p_ij = exp(scale q_i k_j - lse_i), over the keys j with
 /// visible_begin[i] <= order_j < visible_end[i]. A query that sees no key gets out = 0, lse = -inf and no gradients.
 #pragma once
+#include <concepts>
 #include <memory>
 #include <string>
 
@@ -19,7 +20,10 @@ struct Heads {
   KOKKOS_FORCEINLINE_FUNCTION T* at(index_t token, int head) const {
     return data + token * token_stride + head * head_stride;
   }
-  operator Heads<const T>() const { return {data, token_stride, head_stride}; }
+  template <std::same_as<const T> Const>  // nvcc warns of a plain operator that would convert to its own class
+  operator Heads<Const>() const {
+    return {data, token_stride, head_stride};
+  }
 };
 
 /// Consecutive stretches of a row: local tokens, in the order they lie in memory, and the order of each stretch's

@@ -40,7 +40,8 @@ struct BackwardKv {
     tile.order = own.order + t;
     tile.count = static_cast<int>(Kokkos::min(index_t(width), own.count - t));
     tile.head = static_cast<int>(rank / tiles);
-    A* scratch = scratch_of<A>(worker, elements(shape.sizes, in_scratch));
+    constexpr TileCounts counts = in_scratch;  // a device cannot refer to an object of the host's
+    A* scratch = scratch_of<A>(worker, elements(shape.sizes, counts));
     const auto take = [&](int size) { return (scratch += size) - size; };
     tile.k = take(depth * width), tile.v = take(depth * width);
     tile.dk = take(depth * width), tile.dv = take(depth * width);

@@ -39,7 +39,8 @@ struct Forward {
     tile.first = own.first + t * width;
     tile.count = static_cast<int>(Kokkos::min(index_t(width), own.count - t * width));
     tile.head = static_cast<int>(rank / (tiles * group) * group + rest % group);  // neighbours read the same keys
-    A* scratch = scratch_of<A>(worker, elements(shape.sizes, in_scratch));
+    constexpr TileCounts counts = in_scratch;  // a device cannot refer to an object of the host's
+    A* scratch = scratch_of<A>(worker, elements(shape.sizes, counts));
     const auto take = [&](int size) { return (scratch += size) - size; };
     tile.q = take(depth * width), tile.acc = take(depth * width), tile.stream = take(rows * depth);
     tile.p = take(rows * width);

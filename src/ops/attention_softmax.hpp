@@ -15,12 +15,6 @@ inline constexpr A unseen = -Kokkos::Experimental::infinity_v<A>;
 
 #ifdef KOKKOS_ENABLE_CUDA
 
-template <class A, int N>
-KOKKOS_FORCEINLINE_FUNCTION Pack<A, N> larger(Pack<A, N> a, Pack<A, N> b) {
-  for (int l = 0; l < N; ++l) a[l] = a[l] > b[l] ? a[l] : b[l];
-  return a;
-}
-
 /// x where begin <= at < end, `otherwise` elsewhere.
 template <class A, int N>
 KOKKOS_FORCEINLINE_FUNCTION Pack<A, N> where_seen(Pack<A, N> x, Pack<A, N> begin, Pack<A, N> at, Pack<A, N> end,
@@ -31,11 +25,6 @@ KOKKOS_FORCEINLINE_FUNCTION Pack<A, N> where_seen(Pack<A, N> x, Pack<A, N> begin
 }
 
 #else
-
-template <class P>
-KOKKOS_FORCEINLINE_FUNCTION P larger(P a, P b) {
-  return a > b ? a : b;
-}
 
 template <class P, class A>
 KOKKOS_FORCEINLINE_FUNCTION P where_seen(P x, P begin, P at, P end, A otherwise) {

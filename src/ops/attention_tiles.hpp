@@ -40,7 +40,7 @@ struct TileCounts {
   int per_token;  ///< (width)
 };
 
-inline index_t elements(const TileSizes& sizes, const TileCounts& counts) {
+KOKKOS_INLINE_FUNCTION index_t elements(const TileSizes& sizes, const TileCounts& counts) {
   const index_t width = sizes.width, rows = sizes.rows, depth = sizes.depth;
   return counts.staying * depth * width + counts.streaming * rows * depth + counts.products * rows * width +
          counts.per_token * width;
