@@ -52,24 +52,26 @@ struct Tiles {
   index_t rows, columns;  ///< of a tile
   index_t down, across;   ///< number of tiles
 
+  /// A library packs the operands again for each tile, so tiles are few and large, and no side of one is short.
   template <class In>
   static Tiles of(index_t m, index_t n, index_t k) {
-    // Large enough that packing the operands again for each tile is cheap beside the products.
-    constexpr index_t work = std::is_same_v<In, bf16> ? index_t(1) << 29 : index_t(1) << 27, most = 64;
-    constexpr index_t row_step = 32, column_step = 64;
+    constexpr index_t few = 8, many = 64, small = index_t(1) << 24, large = index_t(1) << 30;  // products in a tile
+    constexpr bool split_columns = !std::is_same_v<In, bf16>;  // oneDNN's fast kernels write whole rows only
     Tiles tiles{m, n, 1, 1};
-    while (tiles.rows * tiles.columns * k > work / 2 && tiles.down * tiles.across < most) {
-      index_t& count = tiles.rows >= tiles.columns ? tiles.down : tiles.across;
-      count *= 2;
-      tiles.rows = up((m + tiles.down - 1) / tiles.down, row_step);
-      tiles.columns = up((n + tiles.across - 1) / tiles.across, column_step);
+    for (index_t count = 1; count < many; count *= 2) {
+      const index_t work = tiles.rows * tiles.columns * k;
+      const bool down = tiles.rows >= 256, across = split_columns && tiles.columns >= 1024;
+      if ((!down && !across) || work <= small || (count >= few && work <= large)) break;
+      (down && (tiles.rows >= tiles.columns || !across) ? tiles.down : tiles.across) *= 2;
+      tiles.rows = rounded_up((m + tiles.down - 1) / tiles.down, 32);
+      tiles.columns = rounded_up((n + tiles.across - 1) / tiles.across, 64);
     }
     tiles.down = (m + tiles.rows - 1) / tiles.rows;
     tiles.across = (n + tiles.columns - 1) / tiles.columns;
     return tiles;
   }
 
-  static index_t up(index_t count, index_t step) { return (count + step - 1) / step * step; }
+  static index_t rounded_up(index_t count, index_t step) { return (count + step - 1) / step * step; }
 };
 
 /// While it lives, a library that asks how many threads it may use on this thread is told: one.

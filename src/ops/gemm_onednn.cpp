@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <vector>
 
 #include "core/bf16.hpp"
 #include "core/text.hpp"
@@ -58,8 +61,19 @@ void onednn_product(const Operand<const float>& a, const Operand<const float>& b
               b.data, b.stride, into == Into::add ? 1.0f : 0.0f, c.data, c.stride);
 }
 
+/// `a` without gaps between its rows: oneDNN's fast kernels read a transposed matrix only so.
+Operand<const bf16> packed(const Operand<const bf16>& a) {
+  thread_local std::vector<bf16> memory;
+  memory.resize(std::max<std::size_t>(memory.size(), a.rows * a.columns));
+  for (index_t r = 0; r < a.rows; ++r)
+    std::memcpy(memory.data() + r * a.columns, a.data + r * a.stride, a.columns * sizeof(bf16));
+  const Operand<const bf16> without_gaps(memory.data(), a.rows, a.columns, a.columns);
+  return a.transposed ? transposed(without_gaps) : without_gaps;
+}
+
 template <class Out>
-void onednn_product(const Operand<const bf16>& a, const Operand<const bf16>& b, Into into, const Operand<Out>& c) {
+void onednn_product(const Operand<const bf16>& matrix, const Operand<const bf16>& b, Into into, const Operand<Out>& c) {
+  const Operand<const bf16> a = matrix.transposed && matrix.stride > matrix.columns ? packed(matrix) : matrix;
   // Finding the kernel of a shape takes longer than many a product. A thread's own table needs no lock.
   using Shape = std::array<index_t, 9>;
   thread_local std::map<Shape, Product> products;
