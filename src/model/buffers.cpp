@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/text.hpp"
-#include "cp/ring_attention.hpp"
 #include "model/shape.hpp"
 #include "ops/adamw.hpp"
 #include "ops/embedding.hpp"
@@ -11,8 +10,6 @@
 #include "ops/rms_norm.hpp"
 
 namespace annulus::model {
-
-namespace {
 
 /// Reserves typed buffers in a plan.
 struct Planner {
@@ -29,6 +26,10 @@ struct Planner {
     return reserved<V>(Lifetime::persistent, name, count, "the run");
   }
   template <class V>
+  Slot<V> saved(const std::string& name, index_t count, const std::string& until) {
+    return reserved<V>(Lifetime::saved, name, count, until);
+  }
+  template <class V>
   Slot<V> scratch(const std::string& name, index_t count) {
     return reserved<V>(Lifetime::scratch, name, count, frames.back());
   }
@@ -42,112 +43,164 @@ struct Planner {
   }
 };
 
+namespace {
+
 index_t largest_owned_part(const ParameterTable& table) {
   index_t most = 0;
   for (const Stretch& bucket : table.buckets()) most = std::max(most, bucket.count / table.world());
   return most;
 }
 
+/// Memory that only its owner knows the size of.
+void name_libraries(MemoryPlan& plan) {
+  const auto name = [&](const char* what) { plan.reserve(Lifetime::library, what, 0, "the end of the program"); };
+  name("MPI: messages under way");
+  name("Kokkos: scratch of teams");
+  if (on_gpu) {
+    name("CUDA: context");
+    name("NCCL: channels");
+    name("cuBLAS: workspace");
+  } else {
+    name("BLAS: packed operands");
+  }
+}
+
 }  // namespace
+
+/// What the sizes of buffers follow from.
+template <class T>
+struct Buffers<T>::Sizes {
+  index_t tokens, tokens_per_row, width, ffn;
+  ops::QkvShape qkv;
+  index_t positions, vocabulary;
+  RingWorkspace ring_forward, ring_backward;
+
+  index_t q_width() const { return index_t(qkv.q_heads) * qkv.head_dim; }
+  index_t kv_width() const { return index_t(qkv.kv_heads) * qkv.head_dim; }
+  index_t norm_workspace() const { return ops::RmsNorm<T>::workspace_size(tokens, width); }
+  index_t head_workspace() const { return ops::LmLoss<T>::workspace_size(tokens, width, vocabulary); }
+};
 
 template <class T>
 Buffers<T>::Buffers(const ModelConfig& config, const comm::MeshShape& mesh, const cp::SequenceLayout& layout) {
-  const ModelKeys& m = config.model;
   const ParameterTable table = parameter_table(config, mesh.size());
-  const ops::QkvShape qkv = qkv_shape(m);
-  const index_t rows = config.micro_batch, n = rows * layout.max_count(), ffn = m.ffn_width();
-  const index_t q_width = m.heads * m.head_dim, kv_width = m.kv_heads * m.head_dim;
-  const auto kernel = ops::attention_kernel<T>(config.attention.kernel, attention_shape(m));
-  const auto ring_workspace = [&](bool backward) {
-    return cp::RingAttention<T>::workspace(*kernel, attention_shape(m), layout, config.attention.rotator, rows,
-                                           backward);
+  const auto kernel = ops::attention_kernel<T>(config.attention.kernel, attention_shape(config.model));
+  const auto ring = [&](bool backward) {
+    return cp::RingAttention<T>::workspace(*kernel, attention_shape(config.model), layout, config.attention.rotator,
+                                           config.micro_batch, backward);
   };
-  Planner p{plan};
-
-  compute = p.persistent<T>("parameters.compute", table.size());
-  if (!std::is_same_v<T, A>) master = p.persistent<A>("parameters.master", table.shard_size());
-  gradient = p.persistent<A>("parameters.gradient", table.size());
-  this->m = p.persistent<A>("optimizer.m", table.shard_size());
-  v = p.persistent<A>("optimizer.v", table.shard_size());
-  cosines = p.persistent<A>("rope.cosines", config.sequence_length * m.head_dim / 2);
-  sines = p.persistent<A>("rope.sines", config.sequence_length * m.head_dim / 2);
-  sums = p.persistent<double>("step.sums", 2);
-  tokens = p.persistent<std::int32_t>("batch.tokens", n);
-  labels = p.persistent<std::int32_t>("batch.labels", n);
-  positions = p.persistent<index_t>("batch.positions", n);
-  visible_begin = p.persistent<index_t>("batch.visible_begin", n);
-  visible_end = p.persistent<index_t>("batch.visible_end", n);
-  kv = p.persistent<T>("ring.kv", 2 * n * kv_width);
-  rotator = p.persistent<std::byte>("ring.rotator", ring_workspace(true).rotator_bytes);
-
-  for (index_t layer = 0; layer < m.layers; ++layer) {
-    const std::string block = text("layers.", layer);
-    const auto saved = [&]<class V>(Slot<V>& slot, const char* name, index_t count) {
-      slot = p.reserved<V>(Lifetime::saved, block + "." + name, count, block + " backward");
-    };
-    Saved& save = layers.emplace_back();
-    saved(save.x, "x", n * m.width);
-    saved(save.qkv, "qkv", n * qkv.width());
-    saved(save.attention, "attention", n * q_width);
-    saved(save.lse, "lse", n * m.heads);
-    saved(save.mid, "mid", n * m.width);
-    saved(save.gate_up, "gate_up", n * 2 * ffn);
-  }
-  last_x = p.reserved<T>(Lifetime::saved, "last_x", n * m.width, "loss");
-
-  const auto ring_scratch = [&](bool with_backward) {
-    const auto workspace = ring_workspace(with_backward);
-    return RingScratch{p.scratch<A>("ring.state", workspace.state), p.scratch<A>("ring.backward", workspace.backward),
-                       p.scratch<A>("ring.gradient", workspace.gradient)};
-  };
-  const index_t norm_workspace = ops::RmsNorm<T>::workspace_size(n, m.width);
-  const index_t head_workspace = ops::LmLoss<T>::workspace_size(n, m.width, config.vocabulary);
-  p.frame("micro-batch", [&] {
-    micro_batch.normalised = p.scratch<T>("normalised", n * m.width);
-    micro_batch.rstd = p.scratch<A>("rstd", n);
-    micro_batch.dx = p.scratch<T>("dx", n * m.width);
-    p.frame("forward", [&] {
-      forward.branch = p.scratch<T>("branch", n * m.width);
-      p.frame("forward attention", [&] {
-        forward_attention.q = p.scratch<T>("q", n * q_width);
-        forward_attention.ring = ring_scratch(false);
-      });
-      p.frame("forward ffn", [&] { forward_ffn.hidden = p.scratch<T>("hidden", n * ffn); });
-    });
-    p.frame("loss", [&] {
-      loss.head = p.scratch<A>("head workspace", head_workspace);
-      loss.norm = p.scratch<A>("norm workspace", norm_workspace);
-    });
-    p.frame("backward", [&] {
-      backward.dnormalised = p.scratch<T>("dnormalised", n * m.width);
-      backward.norm = p.scratch<A>("norm workspace", norm_workspace);
-      p.frame("backward ffn", [&] {
-        backward_ffn.hidden = p.scratch<T>("hidden", n * ffn);
-        backward_ffn.dhidden = p.scratch<T>("dhidden", n * ffn);
-      });
-      p.frame("backward attention", [&] {
-        backward_attention.q = p.scratch<T>("q", n * q_width);
-        backward_attention.dout = p.scratch<T>("dout", n * q_width);
-        backward_attention.dq = p.scratch<A>("dq", n * q_width);
-        backward_attention.delta = p.scratch<A>("delta", n * m.heads);
-        backward_attention.qk_norm_rope =
-            p.scratch<A>("qk norm workspace", ops::QkNormRope<T>::workspace_size(qkv, layout.max_count()));
-        backward_attention.ring = ring_scratch(true);
-      });
-    });
-    p.frame("embedding backward", [&] {
-      embedding_backward.workspace =
-          p.scratch<std::int32_t>("embedding workspace", ops::Embedding<T>::workspace_size(n, config.vocabulary));
-    });
-    p.frame("evaluate", [&] {
-      evaluate.nll = p.scratch<A>("nll", n);
-      evaluate.logits = p.scratch<A>("logits", config.vocabulary);
-      evaluate.head = p.scratch<A>("head workspace", head_workspace);
+  const Sizes n{.tokens = config.micro_batch * layout.max_count(),
+                .tokens_per_row = layout.max_count(),
+                .width = config.model.width,
+                .ffn = config.model.ffn_width(),
+                .qkv = qkv_shape(config.model),
+                .positions = config.sequence_length,
+                .vocabulary = config.vocabulary,
+                .ring_forward = ring(false),
+                .ring_backward = ring(true)};
+  Planner planner{plan};
+  reserve_parameters(planner, table);
+  reserve_inputs(planner, n);
+  for (index_t layer = 0; layer < config.model.layers; ++layer) reserve_saves(planner, n, layer);
+  last_x = planner.saved<T>("last_x", n.tokens * n.width, "loss");
+  planner.frame("micro-batch", [&] {
+    micro_batch.normalised = planner.scratch<T>("normalised", n.tokens * n.width);
+    micro_batch.rstd = planner.scratch<A>("rstd", n.tokens);
+    micro_batch.dx = planner.scratch<T>("dx", n.tokens * n.width);
+    reserve_forward(planner, n);
+    reserve_backward(planner, n);
+    planner.frame("evaluate", [&] {
+      evaluate.nll = planner.scratch<A>("nll", n.tokens);
+      evaluate.logits = planner.scratch<A>("logits", n.vocabulary);
+      evaluate.head = planner.scratch<A>("head workspace", n.head_workspace());
     });
   });
-  p.frame("update", [&] {
-    update.squared_norm = p.scratch<double>("norm workspace", ops::squared_norm_workspace(largest_owned_part(table)));
+  planner.frame("update", [&] {
+    const index_t workspace = ops::squared_norm_workspace(largest_owned_part(table));
+    update.squared_norm = planner.scratch<double>("norm workspace", workspace);
   });
+  name_libraries(plan);
+}
+
+template <class T>
+void Buffers<T>::reserve_parameters(Planner& planner, const ParameterTable& table) {
+  compute = planner.persistent<T>("parameters.compute", table.size());
+  if (!std::is_same_v<T, A>) master = planner.persistent<A>("parameters.master", table.shard_size());
+  gradient = planner.persistent<A>("parameters.gradient", table.size());
+  m = planner.persistent<A>("optimizer.m", table.shard_size());
+  v = planner.persistent<A>("optimizer.v", table.shard_size());
+}
+
+template <class T>
+void Buffers<T>::reserve_inputs(Planner& planner, const Sizes& n) {
+  cosines = planner.persistent<A>("rope.cosines", n.positions * n.qkv.head_dim / 2);
+  sines = planner.persistent<A>("rope.sines", n.positions * n.qkv.head_dim / 2);
+  sums = planner.persistent<double>("step.sums", 2);
+  tokens = planner.persistent<std::int32_t>("batch.tokens", n.tokens);
+  labels = planner.persistent<std::int32_t>("batch.labels", n.tokens);
+  positions = planner.persistent<index_t>("batch.positions", n.tokens);
+  visible_begin = planner.persistent<index_t>("batch.visible_begin", n.tokens);
+  visible_end = planner.persistent<index_t>("batch.visible_end", n.tokens);
+  kv = planner.persistent<T>("ring.kv", 2 * n.tokens * n.kv_width());
+  rotator = planner.persistent<std::byte>("ring.rotator", n.ring_backward.rotator_bytes);
+}
+
+template <class T>
+void Buffers<T>::reserve_saves(Planner& planner, const Sizes& n, index_t layer) {
+  const std::string block = text("layers.", layer), until = block + " backward";
+  layers.push_back({.x = planner.saved<T>(block + ".x", n.tokens * n.width, until),
+                    .qkv = planner.saved<T>(block + ".qkv", n.tokens * n.qkv.width(), until),
+                    .attention = planner.saved<T>(block + ".attention", n.tokens * n.q_width(), until),
+                    .lse = planner.saved<A>(block + ".lse", n.tokens * n.qkv.q_heads, until),
+                    .mid = planner.saved<T>(block + ".mid", n.tokens * n.width, until),
+                    .gate_up = planner.saved<T>(block + ".gate_up", 2 * n.tokens * n.ffn, until)});
+}
+
+template <class T>
+void Buffers<T>::reserve_forward(Planner& planner, const Sizes& n) {
+  planner.frame("forward", [&] {
+    forward.branch = planner.scratch<T>("branch", n.tokens * n.width);
+    planner.frame("forward attention", [&] {
+      forward_attention.q = planner.scratch<T>("q", n.tokens * n.q_width());
+      forward_attention.ring = ring_scratch(planner, n.ring_forward);
+    });
+    planner.frame("forward ffn", [&] { forward_ffn.hidden = planner.scratch<T>("hidden", n.tokens * n.ffn); });
+  });
+}
+
+template <class T>
+void Buffers<T>::reserve_backward(Planner& planner, const Sizes& n) {
+  planner.frame("loss", [&] {
+    loss.head = planner.scratch<A>("head workspace", n.head_workspace());
+    loss.norm = planner.scratch<A>("norm workspace", n.norm_workspace());
+  });
+  planner.frame("backward", [&] {
+    backward.dnormalised = planner.scratch<T>("dnormalised", n.tokens * n.width);
+    backward.norm = planner.scratch<A>("norm workspace", n.norm_workspace());
+    planner.frame("backward ffn", [&] {
+      backward_ffn.hidden = planner.scratch<T>("hidden", n.tokens * n.ffn);
+      backward_ffn.dhidden = planner.scratch<T>("dhidden", n.tokens * n.ffn);
+    });
+    planner.frame("backward attention", [&] {
+      backward_attention.q = planner.scratch<T>("q", n.tokens * n.q_width());
+      backward_attention.dout = planner.scratch<T>("dout", n.tokens * n.q_width());
+      backward_attention.dq = planner.scratch<A>("dq", n.tokens * n.q_width());
+      backward_attention.delta = planner.scratch<A>("delta", n.tokens * n.qkv.q_heads);
+      backward_attention.qk_norm_rope =
+          planner.scratch<A>("qk norm workspace", ops::QkNormRope<T>::workspace_size(n.qkv, n.tokens_per_row));
+      backward_attention.ring = ring_scratch(planner, n.ring_backward);
+    });
+  });
+  planner.frame("embedding backward", [&] {
+    embedding_backward.workspace =
+        planner.scratch<std::int32_t>("workspace", ops::Embedding<T>::workspace_size(n.tokens, n.vocabulary));
+  });
+}
+
+template <class T>
+auto Buffers<T>::ring_scratch(Planner& planner, const RingWorkspace& workspace) -> RingScratch {
+  return {planner.scratch<A>("ring.state", workspace.state), planner.scratch<A>("ring.backward", workspace.backward),
+          planner.scratch<A>("ring.gradient", workspace.gradient)};
 }
 
 template struct Buffers<float>;

@@ -5,11 +5,14 @@
 #include <vector>
 
 #include "comm/mesh.hpp"
+#include "cp/ring_attention.hpp"
 #include "cp/sequence_layout.hpp"
 #include "model/memory.hpp"
 #include "model/model.hpp"
 
 namespace annulus::model {
+
+struct Planner;
 
 template <class T>
 struct Buffers {
@@ -90,6 +93,16 @@ struct Buffers {
   struct {
     Slot<double> squared_norm;
   } update;
+
+ private:
+  using RingWorkspace = typename cp::RingAttention<T>::Workspace;
+  struct Sizes;
+  void reserve_parameters(Planner& planner, const ParameterTable& table);
+  void reserve_inputs(Planner& planner, const Sizes& n);
+  void reserve_saves(Planner& planner, const Sizes& n, index_t layer);
+  void reserve_forward(Planner& planner, const Sizes& n);
+  void reserve_backward(Planner& planner, const Sizes& n);
+  static RingScratch ring_scratch(Planner& planner, const RingWorkspace& workspace);
 };
 
 }  // namespace annulus::model

@@ -55,17 +55,25 @@ std::string MemoryPlan::table() const {
   std::size_t name_width = 0;
   for (const Row& row : rows_) name_width = std::max(name_width, row.name.size());
   std::ostringstream out;
-  const auto line = [&](const std::string& lifetime, const std::string& name, index_t bytes, const std::string& rest) {
+  const auto line = [&](const std::string& lifetime, const std::string& name, const std::string& bytes,
+                        const std::string& rounded, const std::string& rest) {
     out << std::left << std::setw(12) << lifetime << std::setw(static_cast<int>(name_width) + 2) << name << std::right
-        << std::setw(16) << bytes << std::setw(12) << bytes_text(bytes) << "  " << rest << '\n';
+        << std::setw(16) << bytes << std::setw(12) << rounded << "  " << rest << '\n';
+  };
+  const auto sized = [&](const std::string& lifetime, const std::string& name, index_t bytes, const std::string& rest) {
+    line(lifetime, name, text(bytes), bytes_text(bytes), rest);
   };
 
-  for (const Row& row : rows_)
-    line(lifetime_names[static_cast<int>(row.lifetime)], row.name, row.bytes, "until " + row.until);
+  for (const Row& row : rows_) {
+    const std::string lifetime = lifetime_names[static_cast<int>(row.lifetime)], until = "until " + row.until;
+    if (row.lifetime == Lifetime::library && row.bytes == 0)
+      line(lifetime, row.name, "its own", "", until);
+    else
+      sized(lifetime, row.name, row.bytes, until);
+  }
   for (const Lifetime lifetime : {Lifetime::persistent, Lifetime::saved, Lifetime::scratch})
-    line(lifetime_names[static_cast<int>(lifetime)], "", bytes(lifetime),
-         "one allocation, " + std::string(label(lifetime)));
-  line("total", "", total(), "without the libraries' own");
+    sized(lifetime_names[static_cast<int>(lifetime)], "", bytes(lifetime), text("one allocation, ", label(lifetime)));
+  sized("total", "", total(), "without the libraries' own");
   return out.str();
 }
 
