@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 #include "io/checkpoint.hpp"
 #include "io/run_directory.hpp"
 
@@ -38,10 +39,15 @@ std::vector<index_t> checkpoint_steps(const fs::path& run) {
   return steps;
 }
 
-void prepare_folder(const fs::path& folder) {
+void prepare_folder(const fs::path& folder, index_t bytes) {
   fs::create_directories(folder);
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().extension() == partial_suffix) fs::remove(entry.path());
+  constexpr index_t headers = index_t{4} << 20;  // more than describing any model takes
+  const auto available = static_cast<index_t>(fs::space(folder).available);
+  if (available < bytes + headers)
+    throw Error(Exit::internal, fmt::format("it takes {}, and {} are free in {}", bytes_text(bytes + headers),
+                                            bytes_text(available), folder.string()));
 }
 
 void keep_newest(const fs::path& run, index_t keep) {

@@ -6,7 +6,6 @@
 #include "core/text.hpp"
 #include "io/agreement.hpp"
 #include "io/checkpoint_file.hpp"
-#include "io/mpi_ranks.hpp"
 #include "io/tensor_hash.hpp"
 #include "io/tensor_slices.hpp"
 
@@ -52,60 +51,53 @@ Stored open_tensor(hid_t file, const StoredArena& arena, const model::Tensor& te
 }
 
 /// Reads this rank's part of a tensor into the model and returns its share of the hash.
-std::uint64_t read_tensor(const Stored& stored, const StoredArena& arena, const model::Tensor& tensor,
-                          model::Model& model, comm::Communicator& world, Agreement& agreement) {
-  const model::ParameterTable& table = model.parameters();
-  const index_t most = slice_bytes / size_of(arena.type);
-  const auto mine = slices(tensor.shape, owned_part(table, tensor, world.rank()), most);
+std::uint64_t read_part(const Stored& stored, const StoredArena& arena, const model::Tensor& tensor,
+                        model::Model& model, int rank) {
+  const auto mine =
+      slices(tensor.shape, owned_part(model.parameters(), tensor, rank), slice_bytes / size_of(arena.type));
   std::vector<std::byte> values;
   std::uint64_t hash = 0;
-  for (index_t call = 0; call < calls_for(table, tensor, most); ++call) {
-    const bool takes_part = call < index_t(mine.size());
-    values.assign(takes_part ? mine[call].count * size_of(arena.type) : 0, std::byte{});
-    agreement.attempt([&] {
-      h5::read(stored.dataset, arena.type, takes_part ? mine[call].block : h5::Block{}, values.data(),
-               world.size() > 1);
-    });
-    if (!takes_part) continue;
-    hash += hash_of(values, arena.type, mine[call].first);
+  for (const Slice& slice : mine) {
+    values.resize(slice.count * size_of(arena.type));
+    h5::read(stored.dataset, arena.type, slice.block, values.data());
+    hash += hash_of(values, arena.type, slice.first);
     // The compute copy is formed from the master, which every mesh has in shards; its own values are only checked.
     if (arena.arena != model::Arena::compute)
-      model.write(arena.arena, {tensor.offset + mine[call].first, mine[call].count}, values);
+      model.write(arena.arena, {tensor.offset + slice.first, slice.count}, values);
   }
   return hash;
 }
 
-void read_tensors(hid_t file, model::Model& model, Scalar compute_type, comm::Communicator& world,
-                  Agreement& agreement) {
-  std::vector<Stored> tensors;
-  std::vector<std::uint64_t> hashes;
-  for (const StoredArena& arena : stored_arenas(compute_type, model.state_type()))
-    for (const model::Tensor& tensor : model.parameters().tensors()) {
-      tensors.push_back(open_tensor(file, arena, tensor));
-      hashes.push_back(read_tensor(tensors.back(), arena, tensor, model, world, agreement));
-    }
-  if (const std::string failure = agreement.failure(); !failure.empty()) throw BadCheckpoint(failure);
-  hashes = agreement.sums(hashes);
-  for (std::size_t t = 0; t < tensors.size(); ++t)
-    if (h5::attribute<std::uint64_t>(tensors[t].dataset, "hash") != hashes[t])
-      throw BadCheckpoint(text("its ", tensors[t].path, " does not have the hash that was stored with it"));
-}
+/// What a rank found, before the ranks have met.
+struct Reading {
+  CheckpointInfo info;
+  struct Hash {
+    std::string tensor;
+    std::uint64_t stored;
+  };
+  std::vector<Hash> hashes;
+  std::vector<std::uint64_t> shares;  ///< this rank's, of each hash
+};
 
-CheckpointInfo read_file(const std::filesystem::path& path, model::Model& model, comm::Communicator& world,
-                         Agreement& agreement) {
-  const MpiRanks ranks(world);
-  const h5::Handle file = h5::open_file(path, ranks.handle());
-  const CheckpointInfo info = read_info(file);
-  compare(info, model.parameters());
-  read_tensors(file, model, compute_type_of(info), world, agreement);
-  return info;
+/// Nothing in here is collective: each rank opens the file by itself, so that one that cannot leaves none waiting.
+Reading read_file(const std::filesystem::path& path, model::Model& model, int rank) {
+  const h5::Handle file = h5::open_file(path);
+  Reading reading{.info = read_info(file), .hashes = {}, .shares = {}};
+  compare(reading.info, model.parameters());
+  for (const StoredArena& arena : stored_arenas(compute_type_of(reading.info), model.state_type()))
+    for (const model::Tensor& tensor : model.parameters().tensors()) {
+      const Stored stored = open_tensor(file, arena, tensor);
+      reading.hashes.push_back({stored.path, h5::attribute<std::uint64_t>(stored.dataset, "hash")});
+      reading.shares.push_back(read_part(stored, arena, tensor, model, rank));
+    }
+  return reading;
 }
 
 }  // namespace
 
 CheckpointInfo read_checkpoint_info(const std::filesystem::path& file) {
   try {
-    return read_info(h5::open_file(file, MPI_COMM_NULL));
+    return read_info(h5::open_file(file));
   } catch (const std::runtime_error& reason) {
     throw unusable(file, reason.what());
   }
@@ -114,11 +106,15 @@ CheckpointInfo read_checkpoint_info(const std::filesystem::path& file) {
 CheckpointInfo read_checkpoint(const std::filesystem::path& file, model::Model& model, comm::Communicator& world) {
   const Region region("annulus::io::read_checkpoint");
   Agreement agreement(world);
-  CheckpointInfo info;
-  agreement.attempt([&] { info = read_file(file, model, world, agreement); });
+  Reading reading;
+  agreement.attempt([&] { reading = read_file(file, model, world.rank()); });
   if (const std::string failure = agreement.failure(); !failure.empty()) throw unusable(file, failure);
+  const auto found = agreement.sums(reading.shares);
+  for (std::size_t t = 0; t < found.size(); ++t)
+    if (reading.hashes[t].stored != found[t])
+      throw unusable(file, text("its ", reading.hashes[t].tensor, " does not have the hash that was stored with it"));
   model.refresh_compute();
-  return info;
+  return reading.info;
 }
 
 }  // namespace annulus::io

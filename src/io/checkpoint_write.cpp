@@ -15,24 +15,17 @@ namespace annulus::io {
 namespace {
 
 /// Writes this rank's part of a tensor and returns its share of the hash.
-std::uint64_t write_tensor(hid_t dataset, const model::Model& model, const model::Tensor& tensor,
-                           const StoredArena& stored, comm::Communicator& world, Agreement& agreement) {
-  const model::ParameterTable& table = model.parameters();
-  const index_t most = slice_bytes / size_of(stored.type);
-  const auto mine = slices(tensor.shape, owned_part(table, tensor, world.rank()), most);
+std::uint64_t write_part(hid_t dataset, const model::Model& model, const model::Tensor& tensor,
+                         const StoredArena& stored, int rank) {
+  const auto mine =
+      slices(tensor.shape, owned_part(model.parameters(), tensor, rank), slice_bytes / size_of(stored.type));
   std::vector<std::byte> values;
   std::uint64_t hash = 0;
-  for (index_t call = 0; call < calls_for(table, tensor, most); ++call) {
-    h5::Block block;
-    values.clear();
-    if (call < index_t(mine.size())) {
-      const Slice& slice = mine[call];
-      values.resize(slice.count * size_of(stored.type));
-      model.read(stored.arena, {tensor.offset + slice.first, slice.count}, values);
-      hash += hash_of(values, stored.type, slice.first);
-      block = slice.block;
-    }
-    agreement.attempt([&] { h5::write(dataset, stored.type, block, values.data(), world.size() > 1); });
+  for (const Slice& slice : mine) {
+    values.resize(slice.count * size_of(stored.type));
+    model.read(stored.arena, {tensor.offset + slice.first, slice.count}, values);
+    hash += hash_of(values, stored.type, slice.first);
+    h5::write(dataset, stored.type, slice.block, values.data());
   }
   return hash;
 }
@@ -46,14 +39,15 @@ void write_tensors(hid_t file, const model::Model& model, comm::Communicator& wo
     const h5::Handle group = h5::create_group(file, stored.group);
     for (const model::Tensor& tensor : model.parameters().tensors()) {
       datasets.push_back(h5::create_dataset(group, tensor.name, stored.type, tensor.shape));
-      hashes.push_back(write_tensor(datasets.back(), model, tensor, stored, world, agreement));
+      hashes.push_back(0);
+      agreement.attempt([&] { hashes.back() = write_part(datasets.back(), model, tensor, stored, world.rank()); });
     }
   }
   hashes = agreement.sums(hashes);
   for (std::size_t d = 0; d < datasets.size(); ++d) h5::write_attribute(datasets[d], "hash", hashes[d]);
 }
 
-/// `complete` reaches the disk after everything that it speaks of. Only transfers of data can fail on one rank alone:
+/// `complete` reaches the disk after everything that it speaks of. Only what moves values can fail on one rank alone;
 /// what describes the file is the same work on all.
 void write_file(const std::filesystem::path& path, const model::Model& model, const CheckpointInfo& info,
                 comm::Communicator& world, Agreement& agreement) {
@@ -61,10 +55,23 @@ void write_file(const std::filesystem::path& path, const model::Model& model, co
   h5::Handle file = h5::create_file(path, ranks.handle());
   write_info(file, info);
   write_tensors(file, model, world, agreement);
-  agreement.attempt([&] { h5::flush(file); });
-  if (const std::string failure = agreement.failure(); !failure.empty()) throw h5::Failure(failure);
+  if (const std::string failure = agreement.failure(); !failure.empty()) {
+    // A full disk would fail the closing too, and HDF5 1.10 does not survive that: it frees the file and keeps its id.
+    agreement.attempt_on_first([&] { std::filesystem::resize_file(path, 0); });
+    agreement.failure();
+    throw h5::Failure(failure);
+  }
+  h5::flush(file);
   h5::write_attribute(file, "complete", index_t{1});
-  agreement.attempt([&] { file.close("close " + path.string()); });
+  file.close("close " + path.string());
+}
+
+/// Bytes of all tensors.
+index_t bytes_of(const model::Model& model) {
+  index_t per_element = 0;
+  for (const StoredArena& stored : stored_arenas(model.compute_type(), model.state_type()))
+    per_element += size_of(stored.type);
+  return per_element * model.parameters().count();
 }
 
 }  // namespace
@@ -84,10 +91,11 @@ void write_checkpoint(const std::filesystem::path& run, const model::Model& mode
       std::error_code ignored;
       std::filesystem::remove(partial, ignored);
     }
+    world.barrier();  // on all ranks it is gone
     throw Error(Exit::internal, fmt::format("{} checkpoint {} failed: {}", doing, path.string(), failure));
   };
 
-  agreement.attempt_on_first([&] { prepare_folder(path.parent_path()); });
+  agreement.attempt_on_first([&] { prepare_folder(path.parent_path(), bytes_of(model)); });
   meet("preparing");
   agreement.attempt([&] { write_file(partial, model, stored, world, agreement); });
   meet("writing");

@@ -81,23 +81,13 @@ std::string without_padding(std::string text) {
   return text;
 }
 
-/// What a transfer is given: its memory, its place in the file, and how ranks take part.
-struct Transfer {
-  Handle memory, file, properties;
+struct Selection {
+  Handle memory, file;
 
-  Transfer(hid_t dataset, const Block& block, bool collective)
-      : memory(simple_space({count(block)})),
-        file(H5Dget_space(dataset), H5Sclose, "find a data set's shape"),
-        properties(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "prepare a transfer") {
-    if (block.count.empty()) {
-      require(H5Sselect_none(memory), "select nothing");
-      require(H5Sselect_none(file), "select nothing");
-    } else {
-      const auto begin = extents(block.begin), shape = extents(block.count);
-      require(H5Sselect_hyperslab(file, H5S_SELECT_SET, begin.data(), nullptr, shape.data(), nullptr),
-              "select a block");
-    }
-    if (collective) require(H5Pset_dxpl_mpio(properties, H5FD_MPIO_COLLECTIVE), "transfer collectively");
+  Selection(hid_t dataset, const Block& block)
+      : memory(simple_space({count(block)})), file(H5Dget_space(dataset), H5Sclose, "find a data set's shape") {
+    const auto begin = extents(block.begin), shape = extents(block.count);
+    require(H5Sselect_hyperslab(file, H5S_SELECT_SET, begin.data(), nullptr, shape.data(), nullptr), "select a block");
   }
 
   static index_t count(const Block& block) {
@@ -151,8 +141,8 @@ Handle create_file(const std::filesystem::path& path, MPI_Comm ranks) {
   return {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create " + path.string()};
 }
 
-Handle open_file(const std::filesystem::path& path, MPI_Comm ranks) {
-  const Handle access = file_access(ranks);
+Handle open_file(const std::filesystem::path& path) {
+  const Handle access = file_access(MPI_COMM_NULL);
   return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "open " + path.string()};
 }
 
@@ -210,16 +200,16 @@ Scalar type_of(hid_t dataset) {
   throw Failure("a data set's type is none of bf16, fp32, fp64, int32 and int64");
 }
 
-void write(hid_t dataset, Scalar type, const Block& block, const std::byte* values, bool collective) {
+void write(hid_t dataset, Scalar type, const Block& block, const std::byte* values) {
   const Handle stored = file_type(type);
-  const Transfer transfer(dataset, block, collective);
-  require(H5Dwrite(dataset, stored, transfer.memory, transfer.file, transfer.properties, values), "write values");
+  const Selection selection(dataset, block);
+  require(H5Dwrite(dataset, stored, selection.memory, selection.file, H5P_DEFAULT, values), "write values");
 }
 
-void read(hid_t dataset, Scalar type, const Block& block, std::byte* values, bool collective) {
+void read(hid_t dataset, Scalar type, const Block& block, std::byte* values) {
   const Handle stored = file_type(type);
-  const Transfer transfer(dataset, block, collective);
-  require(H5Dread(dataset, stored, transfer.memory, transfer.file, transfer.properties, values), "read values");
+  const Selection selection(dataset, block);
+  require(H5Dread(dataset, stored, selection.memory, selection.file, H5P_DEFAULT, values), "read values");
 }
 
 void write_attribute(hid_t object, const std::string& name, index_t value) {

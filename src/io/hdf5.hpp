@@ -1,5 +1,6 @@
 /// The part of HDF5 that checkpoints need, over its C API: handles that close themselves, and failures as exceptions
-/// with the library's innermost reason instead of a stack on stderr. With a communicator every function is collective.
+/// with the library's innermost reason instead of a stack on stderr. What describes a file that ranks write
+/// together is collective; transfers of values are not.
 #pragma once
 #include <hdf5.h>
 
@@ -40,9 +41,10 @@ class Handle {
 /// Throws Failure, with the library's reason, for a negative status.
 void require(herr_t status, const std::string& action);
 
-/// MPI_COMM_NULL: this process alone, without MPI.
+/// Written by these ranks together; MPI_COMM_NULL: by this process alone, without MPI.
 Handle create_file(const std::filesystem::path& path, MPI_Comm ranks);
-Handle open_file(const std::filesystem::path& path, MPI_Comm ranks);
+/// To read, by this process alone: ranks that read the same file need not know of each other.
+Handle open_file(const std::filesystem::path& path);
 
 /// What was written so far reaches the file; with a communicator, the disk.
 void flush(hid_t file);
@@ -53,21 +55,20 @@ bool exists(hid_t parent, const std::string& name);
 /// Names of a group's members, in alphabetical order.
 std::vector<std::string> members(hid_t group);
 
-/// Contiguous, without filters, and not filled: every element is written anyway. The file's type is the memory's, as
-/// collective transfers convert nothing.
+/// Contiguous, without filters, and not filled: every element is written anyway.
 Handle create_dataset(hid_t parent, const std::string& name, Scalar type, const std::vector<index_t>& shape);
 Handle open_dataset(hid_t parent, const std::string& name);
 std::vector<index_t> shape_of(hid_t dataset);
 /// Throws Failure for a type that is none of ours.
 Scalar type_of(hid_t dataset);
 
-/// What one call moves: begin .. begin + count in each dimension. An empty `count` takes part with nothing.
+/// begin .. begin + count in each dimension.
 struct Block {
   std::vector<index_t> begin, count;
 };
-/// Collective where the file is: all ranks make the same number of calls.
-void write(hid_t dataset, Scalar type, const Block& block, const std::byte* values, bool collective);
-void read(hid_t dataset, Scalar type, const Block& block, std::byte* values, bool collective);
+/// Not collective: each rank moves what it owns, in the type of the file, so that nothing is converted.
+void write(hid_t dataset, Scalar type, const Block& block, const std::byte* values);
+void read(hid_t dataset, Scalar type, const Block& block, std::byte* values);
 
 void write_attribute(hid_t object, const std::string& name, index_t value);
 void write_attribute(hid_t object, const std::string& name, std::uint64_t value);

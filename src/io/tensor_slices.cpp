@@ -30,11 +30,4 @@ std::vector<Slice> slices(const std::vector<index_t>& shape, model::Stretch part
   return slices;
 }
 
-index_t calls_for(const model::ParameterTable& table, const model::Tensor& tensor, index_t most) {
-  std::size_t calls = 0;
-  for (int rank = 0; rank < table.world(); ++rank)
-    calls = std::max(calls, slices(tensor.shape, owned_part(table, tensor, rank), most).size());
-  return static_cast<index_t>(calls);
-}
-
 }  // namespace annulus::io

@@ -8,7 +8,7 @@
 
 namespace annulus::io {
 
-/// What one call transfers: `count` elements from `first` on, in the tensor's own order, which form a block.
+/// What one call moves: `count` elements from `first` on, in the tensor's own order, which form a block.
 struct Slice {
   index_t first, count;
   h5::Block block;
@@ -19,8 +19,5 @@ model::Stretch owned_part(const model::ParameterTable& table, const model::Tenso
 
 /// Covers `part` of a tensor of one or two dimensions, in order, in blocks of at most `most` elements.
 std::vector<Slice> slices(const std::vector<index_t>& shape, model::Stretch part, index_t most);
-
-/// How many slices the rank with the most has: every rank joins that many calls.
-index_t calls_for(const model::ParameterTable& table, const model::Tensor& tensor, index_t most);
 
 }  // namespace annulus::io

@@ -1,6 +1,8 @@
 /// A folder of a test's own, gone at the end of its scope.
 #pragma once
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -39,6 +41,19 @@ inline std::string content(const std::filesystem::path& path) {
 inline std::filesystem::path put(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
   return path;
+}
+
+/// What `call` writes to stderr.
+template <class Call>
+std::string stderr_of(const Call& call) {
+  const ScratchFolder folder;
+  const int before = dup(2), file = open((folder / "stderr").c_str(), O_WRONLY | O_CREAT, 0600);
+  dup2(file, 2);
+  call();
+  dup2(before, 2);
+  close(before);
+  close(file);
+  return content(folder / "stderr");
 }
 
 }  // namespace annulus::test
