@@ -4,6 +4,7 @@
 
 #include "comm/mesh.hpp"
 #include "comm/staged_communicator.hpp"
+#include "core/streams.hpp"
 #include "core/views.hpp"
 #include "ops/gemm.hpp"
 
@@ -63,7 +64,8 @@ std::string missing_device() {
 }
 
 Rates measured_rates(comm::Communicator& world) {
-  const Exec exec;
+  const Streams streams;
+  const Exec& exec = streams.compute();
   Rates rates{copy_rate(exec, world), gemm_rate(exec, world), 0, 0};
   if (world.size() > 1) {
     const index_t block = index_t(1) << 23;

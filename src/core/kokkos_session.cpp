@@ -20,9 +20,11 @@ KokkosSession::~KokkosSession() { Kokkos::finalize(); }
 
 std::string KokkosSession::description() {
 #ifdef ANNULUS_CUDA
-  return text("Cuda, ", Exec().cuda_device_prop().name);
+  cudaDeviceProp properties;
+  cudaGetDeviceProperties(&properties, Kokkos::device_id());
+  return text("Cuda, ", properties.name);
 #else
-  const int threads = Exec().concurrency();
+  const int threads = Kokkos::num_threads();
   return text("OpenMP, ", threads, threads == 1 ? " thread" : " threads", " a rank");
 #endif
 }
