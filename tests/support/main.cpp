@@ -1,10 +1,9 @@
 /// Runs a program's tests on every rank alike: one fixed seed, one outcome.
-#include <algorithm>
 #include <catch2/catch_session.hpp>
 #include <iostream>
-#include <thread>
 
-#include "support/kokkos_run.hpp"
+#include "comm/threads.hpp"
+#include "core/kokkos_session.hpp"
 #include "support/rank_agreement.hpp"
 #include "support/ranks.hpp"
 
@@ -21,7 +20,7 @@ int main(int argc, char** argv) {
     return session.run();
 
   const MpiRun mpi;
-  const KokkosRun kokkos(std::max<int>(1, std::thread::hardware_concurrency() / ranks()));
+  const annulus::KokkosSession kokkos(annulus::comm::threads_to_start(), rank());
   if (rank() != 0) config.reporterSpecifications = {Catch::ReporterSpec("rank", {}, {}, {})};
   const int outcome = session.run();
   if (rank() == 0 && failed_cases() > 0)
