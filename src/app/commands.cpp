@@ -16,6 +16,7 @@ std::unique_ptr<Command> inspect_command();
 std::unique_ptr<Command> status_command();
 std::unique_ptr<Command> deck_reference_command();
 std::unique_ptr<Command> doctor_command();
+std::unique_ptr<Command> bench_command();
 
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
@@ -31,6 +32,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(status_command());
   commands.push_back(deck_reference_command());
   commands.push_back(doctor_command());
+  commands.push_back(bench_command());
   return commands;
 }
 

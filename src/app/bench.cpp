@@ -1,0 +1,92 @@
+/// `annulus bench`: rates of this machine beside what it could do.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/bench_gemm.hpp"
+#include "app/bench_ops.hpp"
+#include "app/command.hpp"
+#include "app/parallel_run.hpp"
+#include "core/kokkos_session.hpp"
+#include "core/log.hpp"
+
+namespace annulus::app {
+
+namespace {
+
+struct Subject {
+  const char* name;
+  const char* summary;
+  std::vector<BenchRow> (*rows)(const Exec& exec);
+};
+
+constexpr Subject subjects[] = {
+    {"gemm", "matrix products in a model's shapes, beside oneDNN called directly", bench_gemm},
+    {"ops", "norms, SwiGLU, AdamW and the like, beside the rate of a copy", bench_ops},
+};
+
+class Bench final : public Command {
+  const char* name() const override { return "bench"; }
+  const char* summary() const override { return "measure parts of the program beside what the machine could do"; }
+  void declare(CLI::App& cli) override {
+    std::string all = "what to measure:";
+    std::vector<std::string> names;
+    for (const Subject& subject : subjects) {
+      all += fmt::format("\n  {}: {}", subject.name, subject.summary);
+      names.push_back(subject.name);
+    }
+    cli.add_option("SUBJECT", subject_, all)->required()->check(CLI::IsMember(names));
+    cli.add_flag("--json", json_, "print JSON instead of a table");
+    cli.footer(
+        "Times are medians of 21 batches, taken in turns with the yardstick's. One rank.\n\n"
+        "Example:\n"
+        "  OMP_NUM_THREADS=2 annulus bench ops");
+  }
+
+  Exit run(const Seams&) override {
+    const auto& subject = *std::find_if(std::begin(subjects), std::end(subjects),
+                                        [this](const Subject& each) { return each.name == subject_; });
+    return in_parallel([&](ParallelRun& run) {
+      if (run.ranks() > 1) throw Refused("annulus bench measures one rank: start it without mpiexec");
+      const std::vector<BenchRow> rows = subject.rows(run.streams().compute());
+      json_ ? say_json(rows) : say_table(rows);
+      return Exit::done;
+    });
+  }
+
+  void say_table(const std::vector<BenchRow>& rows) const {
+    log::say(KokkosSession::description());
+    log::say(fmt::format("{:<22} {:<4} {:<20} {:>10} {:>16} {:>16} {:>6}", subject_, "type", "shape", "ms", "rate",
+                         rows.empty() ? "" : rows.front().yardstick, "ratio"));
+    for (const BenchRow& row : rows)
+      log::say(fmt::format("{:<22} {:<4} {:<20} {:>10.3f} {:>16} {:>16} {:>6}", row.name, row.type, row.shape,
+                           1e3 * row.seconds, fmt::format("{:.1f} {}", row.rate, row.unit),
+                           row.yardstick_rate > 0 ? fmt::format("{:.1f} {}", row.yardstick_rate, row.unit) : "-",
+                           row.yardstick_rate > 0 ? fmt::format("{:.2f}", row.ratio()) : "-"));
+  }
+
+  void say_json(const std::vector<BenchRow>& rows) const {
+    nlohmann::ordered_json json = {{"subject", subject_}, {"where", KokkosSession::description()}};
+    for (const BenchRow& row : rows)
+      json["rows"].push_back({{"name", row.name},
+                              {"type", row.type},
+                              {"shape", row.shape},
+                              {"seconds", row.seconds},
+                              {"rate", row.rate},
+                              {"unit", row.unit},
+                              {"yardstick", row.yardstick},
+                              {"yardstick_rate", row.yardstick_rate},
+                              {"ratio", row.ratio()}});
+    log::say(json.dump(2));
+  }
+
+  std::string subject_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> bench_command() { return std::make_unique<Bench>(); }
+
+}  // namespace annulus::app
