@@ -32,4 +32,9 @@ std::shared_ptr<const void> copied(const Exec& exec, const void* from, index_t b
   return {copy, copy->data()};
 }
 
+std::shared_ptr<const void> zeros(index_t bytes) {
+  const auto memory = std::make_shared<Vector<unsigned char>>("annulus::test::zeros", bytes);
+  return {memory, memory->data()};
+}
+
 }  // namespace annulus::test

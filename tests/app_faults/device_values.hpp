@@ -13,4 +13,7 @@ void scale(const Exec& exec, Scalar type, void* values, index_t count, double fa
 /// A copy of `bytes` bytes of device memory.
 std::shared_ptr<const void> copied(const Exec& exec, const void* from, index_t bytes);
 
+/// `bytes` bytes of zeros in device memory.
+std::shared_ptr<const void> zeros(index_t bytes);
+
 }  // namespace annulus::test

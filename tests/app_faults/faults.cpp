@@ -30,6 +30,12 @@ app::Seams scaled_hop(double factor) {
   return seams;
 }
 
+app::Seams around_rotator(std::unique_ptr<cp::Rotator> (*decorate)(std::unique_ptr<cp::Rotator>)) {
+  app::Seams seams;
+  seams.rotator = decorate;
+  return seams;
+}
+
 app::Seams stale_rotator() {
   const auto steps = std::make_shared<index_t>(0);
   app::Seams seams = around_reduce(
@@ -51,6 +57,8 @@ const std::map<std::string, std::function<app::Seams()>>& faults() {
       {"stale-rotator", stale_rotator},
       {"shifted-labels", [] { return altered_batch(shift_labels_after_the_split); }},
       {"local-positions", [] { return altered_batch(count_positions_on_the_rank); }},
+      {"zero-attention", [] { return around_rotator(with_zero_blocks); }},
+      {"stray-view", [] { return around_rotator(with_stray_memory); }},
       {"norm-over-copies", [] { return around_reduce(with_norm_over_copies); }},
   };
   return all;

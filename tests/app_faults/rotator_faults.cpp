@@ -70,7 +70,40 @@ class StaleRotator final : public ForwardingRotator {
   std::map<std::pair<index_t, int>, std::shared_ptr<const void>> kept_;
 };
 
+class ZeroBlocks final : public ForwardingRotator {
+ public:
+  using ForwardingRotator::ForwardingRotator;
+  Block block(int step) override {
+    const index_t bytes = tokens(step) * pass_.bytes_per_token;
+    if (bytes > most_) {
+      zeros_ = zeros(bytes);
+      most_ = bytes;
+    }
+    return {inner_->block(step).owner, zeros_.get()};
+  }
+
+ private:
+  index_t most_ = 0;
+  std::shared_ptr<const void> zeros_;
+};
+
+class Hoarder final : public ForwardingRotator {
+ public:
+  using ForwardingRotator::ForwardingRotator;
+
+ private:
+  std::shared_ptr<const void> stray_ = zeros(1000);
+};
+
 }  // namespace
+
+std::unique_ptr<cp::Rotator> with_zero_blocks(std::unique_ptr<cp::Rotator> rotator) {
+  return std::make_unique<ZeroBlocks>(std::move(rotator));
+}
+
+std::unique_ptr<cp::Rotator> with_stray_memory(std::unique_ptr<cp::Rotator> rotator) {
+  return std::make_unique<Hoarder>(std::move(rotator));
+}
 
 std::unique_ptr<cp::Rotator> with_scaled_last_hop(std::unique_ptr<cp::Rotator> rotator, double factor) {
   return std::make_unique<ScaledLastHop>(std::move(rotator), factor);
