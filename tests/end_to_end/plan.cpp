@@ -19,7 +19,7 @@ std::vector<Allocations> counted(const Folder& folder, int ranks, const std::str
   std::map<std::string, std::string> environment = {{"KOKKOS_TOOLS_LIBS", ANNULUS_COUNT_ALLOCATIONS},
                                                     {"ANNULUS_ALLOCATIONS", (folder.path() / "allocations").string()}};
   if (!fault.empty()) environment["ANNULUS_FAULT"] = fault;
-  const Outcome outcome = annulus(folder, "train deck.toml --set train.steps=2", ranks, environment, "annulus_faulty");
+  const Outcome outcome = run_annulus(folder, "train deck.toml --set train.steps=2", ranks, environment, "annulus_faulty");
   INFO(outcome.error);
   REQUIRE(outcome.code == 0);
   std::vector<Allocations> all;
@@ -38,10 +38,13 @@ std::vector<Allocations> counted(const Folder& folder, int ranks, const std::str
 }
 
 std::map<std::string, long long> planned(const Folder& folder) {
-  const Outcome outcome = annulus(folder, "plan deck.toml --json");
+  const Outcome outcome = run_annulus(folder, "plan deck.toml --json");
   INFO(outcome.error);
   REQUIRE(outcome.code == 0);
-  return nlohmann::json::parse(outcome.out)["allocations"].get<std::map<std::string, long long>>();
+  std::map<std::string, long long> bytes;
+  for (const auto& allocation : nlohmann::json::parse(outcome.out)["allocations"])
+    bytes[allocation["label"]] = allocation["bytes"];
+  return bytes;
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ std::string read(const std::filesystem::path& file) {
   return content.str();
 }
 
-Outcome annulus(const Folder& folder, const std::string& arguments, int ranks,
+Outcome run_annulus(const Folder& folder, const std::string& arguments, int ranks,
                 const std::map<std::string, std::string>& environment, const std::string& program) {
   std::string command = "cd " + folder.path().string() + " && env";
   for (const auto& [name, value] : environment) command += " " + name + "='" + value + "'";
@@ -77,7 +77,7 @@ void make_shards(const Folder& folder) {
     if (n % 40 == 39) text += "\n";
   }
   folder.write("text.txt", text);
-  const Outcome outcome = annulus(folder, "tokenize text.txt --output data");
+  const Outcome outcome = run_annulus(folder, "tokenize text.txt --out data");
   if (outcome.code != 0) throw std::runtime_error("tokenize: " + outcome.error);
 }
 

@@ -31,7 +31,7 @@ std::string read(const std::filesystem::path& file);
 
 /// Runs `annulus ARGUMENTS` in `folder` (under mpiexec where ranks > 0), one thread a rank. `arguments` as a shell reads
 /// them; `environment` is added. `program`: "annulus", or "annulus_faulty".
-Outcome annulus(const Folder& folder, const std::string& arguments, int ranks = 0,
+Outcome run_annulus(const Folder& folder, const std::string& arguments, int ranks = 0,
                 const std::map<std::string, std::string>& environment = {}, const std::string& program = "annulus");
 
 /// A deck for a model that trains in a second, over shards that make_shards(folder) has put there. `settings`: lines that

@@ -25,7 +25,7 @@ TEST_CASE("refusals: decks that cannot be", "[end_to_end]") {
   make_shards(folder);
   const auto train = [&](const std::map<std::string, std::string>& settings, int ranks = 1) {
     folder.write("deck.toml", small_deck(settings));
-    const Outcome outcome = annulus(folder, "train deck.toml", ranks);
+    const Outcome outcome = run_annulus(folder, "train deck.toml", ranks);
     CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));  // nothing was begun
     return outcome;
   };
@@ -38,9 +38,9 @@ TEST_CASE("refusals: decks that cannot be", "[end_to_end]") {
   refused(train({{"data.train", "\"nowhere\""}}), "nowhere");
   refused(train({{"attention.kernel", "\"sm90\""}}), "sm90");
   folder.write("deck.toml", "[model\nlayers = 2\n");
-  refused(annulus(folder, "train deck.toml", 1), "deck.toml:1");
-  refused(annulus(folder, "train missing.toml", 1), "missing.toml");
-  refused(annulus(folder, "trian deck.toml"), "train");
+  refused(run_annulus(folder, "train deck.toml", 1), "deck.toml:1");
+  refused(run_annulus(folder, "train missing.toml", 1), "missing.toml");
+  refused(run_annulus(folder, "trian deck.toml"), "train");
 }
 
 TEST_CASE("refusals: shards that cannot be", "[end_to_end]") {
@@ -50,7 +50,7 @@ TEST_CASE("refusals: shards that cannot be", "[end_to_end]") {
   const std::string good = read(a_shard(folder));
   const auto with = [&](const std::string& bytes) {
     std::ofstream(a_shard(folder), std::ios::binary) << bytes;
-    return annulus(folder, "train deck.toml", 1);
+    return run_annulus(folder, "train deck.toml", 1);
   };
   refused(with(good.substr(0, good.size() - 7)), "train_shard_00000.bin");
   refused(with("not a shard"), "train_shard_00000.bin");
@@ -58,7 +58,7 @@ TEST_CASE("refusals: shards that cannot be", "[end_to_end]") {
   foreign[1024 + 20001] = '\x7f';  // the high byte of a token: an id of 32,000
   refused(with(foreign), "train_shard_00000.bin");
   std::filesystem::remove(a_shard(folder));
-  refused(annulus(folder, "train deck.toml", 1), "data");
+  refused(run_annulus(folder, "train deck.toml", 1), "data");
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs/small/checkpoints"));
 }
 
@@ -67,15 +67,15 @@ TEST_CASE("refusals: a directory that cannot be written", "[end_to_end]") {
   make_shards(folder);
   folder.write("runs", "a file where the directory should be");
   folder.write("deck.toml", small_deck());
-  refused(annulus(folder, "train deck.toml", 1), "runs");
-  refused(annulus(folder, "check deck.toml --inputs"), "runs");
+  refused(run_annulus(folder, "train deck.toml", 1), "runs");
+  refused(run_annulus(folder, "check deck.toml --inputs"), "runs");
 }
 
 TEST_CASE("refusals: texts without a token", "[end_to_end]") {
   const Folder folder;
   folder.write("empty.txt", "");
-  refused(annulus(folder, "tokenize empty.txt --output data"), "empty");
-  refused(annulus(folder, "tokenize nowhere.txt --output data"), "nowhere.txt");
+  refused(run_annulus(folder, "tokenize empty.txt --out data"), "empty");
+  refused(run_annulus(folder, "tokenize nowhere.txt --out data"), "nowhere.txt");
   CHECK_FALSE(std::filesystem::exists(folder.path() / "data/train_shard_00000.bin"));
 }
 
@@ -83,15 +83,15 @@ TEST_CASE("refusals: a launcher of another MPI", "[end_to_end]") {
   const Folder folder;
   make_shards(folder);
   folder.write("deck.toml", small_deck());
-  refused(annulus(folder, "train deck.toml", 0, {{"OMPI_COMM_WORLD_SIZE", "2"}}), "OMPI_COMM_WORLD_SIZE");
-  refused(annulus(folder, "train deck.toml", 0, {{"SLURM_STEP_NUM_TASKS", "4"}}), "SLURM_STEP_NUM_TASKS");
+  refused(run_annulus(folder, "train deck.toml", 0, {{"OMPI_COMM_WORLD_SIZE", "2"}}), "OMPI_COMM_WORLD_SIZE");
+  refused(run_annulus(folder, "train deck.toml", 0, {{"SLURM_STEP_NUM_TASKS", "4"}}), "SLURM_STEP_NUM_TASKS");
 }
 
 TEST_CASE("a sequence shorter than the ranks is trained, not refused", "[end_to_end]") {
   const Folder folder;
   make_shards(folder);
   folder.write("deck.toml", small_deck({{"mesh.ring", "4"}, {"data.sequence_length", "3"}, {"train.steps", "2"}}));
-  const Outcome outcome = annulus(folder, "train deck.toml", 4);
+  const Outcome outcome = run_annulus(folder, "train deck.toml", 4);
   INFO(outcome.error);
   CHECK(outcome.code == 0);
 }

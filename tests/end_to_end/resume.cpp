@@ -11,7 +11,7 @@ namespace {
 /// The loss column of a run that went through without a stop.
 std::vector<std::string> uninterrupted(const Folder& folder, const std::string& deck, int ranks) {
   folder.write("whole.toml", deck);
-  const Outcome outcome = annulus(folder, "train whole.toml --set run.name=whole", ranks);
+  const Outcome outcome = run_annulus(folder, "train whole.toml --set run.name=whole", ranks);
   INFO(outcome.error);
   REQUIRE(outcome.code == 0);
   return column(folder.path() / "runs/whole/metrics.csv", "loss");
@@ -35,9 +35,9 @@ TEST_CASE("resume: an interrupted run is bit for bit the uninterrupted one", "[e
       CAPTURE(ranks, step);
       folder.write("deck.toml", deck);
       stop_after(folder, step);
-      REQUIRE(annulus(folder, "train deck.toml", ranks).code == 85);
+      REQUIRE(run_annulus(folder, "train deck.toml", ranks).code == 85);
       CHECK(column(folder.path() / "runs/small/metrics.csv", "loss").size() == std::size_t(step));
-      const Outcome outcome = annulus(folder, "resume deck.toml", ranks);
+      const Outcome outcome = run_annulus(folder, "resume deck.toml", ranks);
       INFO(outcome.error);
       REQUIRE(outcome.code == 0);
       CHECK(column(folder.path() / "runs/small/metrics.csv", "loss") == expected);
@@ -58,7 +58,7 @@ TEST_CASE("resume: the checkpoint of step 0 is the beginning of the run", "[end_
   for (const auto& file : std::filesystem::directory_iterator(run / "checkpoints"))
     if (file.path().filename() != "step_000000000.h5") std::filesystem::remove(file.path());
   REQUIRE(std::filesystem::exists(run / "checkpoints/step_000000000.h5"));
-  const Outcome outcome = annulus(folder, "resume whole.toml --set run.name=whole", 1);
+  const Outcome outcome = run_annulus(folder, "resume whole.toml --set run.name=whole", 1);
   INFO(outcome.error);
   REQUIRE(outcome.code == 0);
   CHECK(column(run / "metrics.csv", "loss") == expected);
@@ -69,14 +69,14 @@ TEST_CASE("resume: a checkpoint of 4 ranks goes on at 1 and at 3 with the same n
   make_shards(folder);
   folder.write("deck.toml", small_deck({{"mesh.ring", "4"}, {"precision.compute", "\"fp64\""}}));
   stop_after(folder, 3);
-  REQUIRE(annulus(folder, "train deck.toml", 4).code == 85);
+  REQUIRE(run_annulus(folder, "train deck.toml", 4).code == 85);
   const auto stopped = folder.path() / "runs/stopped";
   std::filesystem::rename(folder.path() / "runs/small", stopped);
   std::vector<double> next;
   for (const int ranks : {4, 1, 3}) {
     std::filesystem::copy(stopped, folder.path() / "runs/small", std::filesystem::copy_options::recursive);
     const Outcome outcome =
-        annulus(folder, "resume deck.toml --set train.steps=8 --set mesh.ring=" + std::to_string(ranks), ranks);
+        run_annulus(folder, "resume deck.toml --set train.steps=8 --set mesh.ring=" + std::to_string(ranks), ranks);
     INFO(outcome.error);
     REQUIRE(outcome.code == 0);
     const auto loss = column(folder.path() / "runs/small/metrics.csv", "loss");
@@ -91,7 +91,7 @@ TEST_CASE("resume: without a checkpoint it says so and exits with 3", "[end_to_e
   const Folder folder;
   make_shards(folder);
   folder.write("deck.toml", small_deck());
-  const Outcome outcome = annulus(folder, "resume deck.toml", 1);
+  const Outcome outcome = run_annulus(folder, "resume deck.toml", 1);
   CHECK(outcome.code == 3);
   CHECK(outcome.error.find("runs/small") != std::string::npos);
 }
@@ -100,9 +100,9 @@ TEST_CASE("train: does not write into a run that exists", "[end_to_end]") {
   const Folder folder;
   make_shards(folder);
   folder.write("deck.toml", small_deck({{"train.steps", "2"}}));
-  REQUIRE(annulus(folder, "train deck.toml", 1).code == 0);
+  REQUIRE(run_annulus(folder, "train deck.toml", 1).code == 0);
   const auto before = read(folder.path() / "runs/small/metrics.csv");
-  const Outcome outcome = annulus(folder, "train deck.toml", 1);
+  const Outcome outcome = run_annulus(folder, "train deck.toml", 1);
   CHECK(outcome.code == 2);
   CHECK(outcome.error.find("annulus resume") != std::string::npos);
   CHECK(read(folder.path() / "runs/small/metrics.csv") == before);

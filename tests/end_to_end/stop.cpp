@@ -21,7 +21,7 @@ Outcome signalled(const Folder& folder, const std::string& signal, int ranks) {
     [[maybe_unused]] const int code = std::system(
         ("pkill -" + signal + " -n -f '^" + std::string(ANNULUS_BINARIES) + "/annulus train " + folder.path().string() + "'").c_str());
   });
-  const Outcome outcome = annulus(folder, "train " + folder.path().string() + "/deck.toml", ranks);
+  const Outcome outcome = run_annulus(folder, "train " + folder.path().string() + "/deck.toml", ranks);
   sender.join();
   return outcome;
 }
@@ -41,7 +41,7 @@ TEST_CASE("stop: a signal to any rank ends the run with 85, a checkpoint and the
     CHECK(state["status"] == "stopped");
     CHECK(state["reason"] == "SIG" + signal);
     CHECK(state["checkpoint_step"] == state["step"]);
-    const Outcome status = annulus(folder, "status runs/small");
+    const Outcome status = run_annulus(folder, "status runs/small");
     CHECK(status.code == 0);
     CHECK(status.out.find("SIG" + signal) != std::string::npos);
     std::filesystem::remove_all(folder.path() / "runs");
@@ -52,7 +52,7 @@ TEST_CASE("stop: the wall clock of the deck ends the run", "[end_to_end]") {
   const Folder folder;
   make_shards(folder);
   folder.write("deck.toml", small_deck({{"train.steps", "1000000"}, {"run.wall_minutes", "0.02"}}));
-  const Outcome outcome = annulus(folder, "train deck.toml", 1);
+  const Outcome outcome = run_annulus(folder, "train deck.toml", 1);
   CHECK(outcome.code == 85);
   CHECK(nlohmann::json::parse(read(folder.path() / "runs/small/run.json"))["reason"] == "wall clock");
 }
@@ -63,7 +63,7 @@ TEST_CASE("stop: an empty stop file stops at once, and is taken away", "[end_to_
   std::filesystem::create_directories(folder.path() / "runs/small");
   folder.write("runs/small/stop", "");
   folder.write("deck.toml", small_deck());
-  CHECK(annulus(folder, "train deck.toml", 1).code == 85);
+  CHECK(run_annulus(folder, "train deck.toml", 1).code == 85);
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs/small/stop"));
-  CHECK(annulus(folder, "resume deck.toml", 1).code == 0);
+  CHECK(run_annulus(folder, "resume deck.toml", 1).code == 0);
 }

@@ -14,7 +14,7 @@ TEST_CASE("verify: agrees with a right program, at every mesh", "[end_to_end]") 
   const auto [dp, ring] = GENERATE(Mesh{1, 1}, Mesh{1, 2}, Mesh{2, 1}, Mesh{1, 3}, Mesh{2, 2});
   CAPTURE(dp, ring);
   folder.write("deck.toml", small_deck({{"mesh.dp", std::to_string(dp)}, {"mesh.ring", std::to_string(ring)}}));
-  const Outcome outcome = annulus(folder, "verify deck.toml --steps 3", dp * ring, {}, "annulus_faulty");
+  const Outcome outcome = run_annulus(folder, "verify deck.toml --steps 3", dp * ring, {}, "annulus_faulty");
   INFO(outcome.out << outcome.error);
   CHECK(outcome.code == 0);
 }
@@ -28,7 +28,7 @@ TEST_CASE("verify: exits with 4 for each fault behind the seams", "[end_to_end]"
   CAPTURE(ranks, fault);
   folder.write("deck.toml", small_deck({{"mesh.ring", std::to_string(ranks)}}));
   const Outcome outcome =
-      annulus(folder, "verify deck.toml --steps 3", ranks, {{"ANNULUS_FAULT", fault}}, "annulus_faulty");
+      run_annulus(folder, "verify deck.toml --steps 3", ranks, {{"ANNULUS_FAULT", fault}}, "annulus_faulty");
   INFO(outcome.out << outcome.error);
   CHECK(outcome.code == 4);
 }
