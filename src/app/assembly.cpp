@@ -25,7 +25,8 @@ Assembly::Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> 
     : mesh_(decorated(seams.communicator, std::move(world)), config.mesh_shape()),
       layout_(cp::SequenceLayout::named(config.attention.layout, config.data.sequence_length, mesh_.shape().ring)),
       training_(loader(config, config.data.train, "train", true, seams)),
-      validation_(config.data.validation.empty() ? nullptr : loader(config, config.data.validation, "val", false, seams)),
+      validation_(config.data.validation.empty() ? nullptr
+                                                 : loader(config, config.data.validation, "val", false, seams)),
       rotator_(decorated(seams.rotator, cp::make_rotator(config.attention.rotator, mesh_.ring()))),
       model_(model::make_model(config.model_config(training_->vocabulary()), {streams, mesh_, layout_, *rotator_})) {}
 

@@ -16,8 +16,8 @@ namespace annulus::app {
 
 class Assembly {
  public:
-  /// Collective over `world`, which must have the deck's number of ranks. `streams` outlives this. Opens all data before
-  /// it allocates anything. Throws Refused.
+  /// Collective over `world`, which must have the deck's number of ranks. `streams` outlives this. Opens all data
+  /// before it allocates anything. Throws Refused.
   Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> world, const Streams& streams,
            const Seams& seams);
 

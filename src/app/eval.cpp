@@ -28,13 +28,17 @@ class Eval final : public Command {
 
   void declare(CLI::App& cli) override {
     options_.declare(cli);
-    cli.add_option("--windows", windows_, "sequences of the validation set to read (default: the deck's eval.windows; 0: all)");
+    cli.add_option("--windows", windows_,
+                   "sequences of the validation set to read (default: the deck's eval.windows; 0: all)");
     cli.add_flag("--bigram", bigram_, "beside it, the best interpolated bigram model of the same text");
-    cli.add_option("--margin", margin_, "exit with 4 unless the loss is this many nats below the bigram model's")->needs("--bigram");
+    cli.add_option("--margin", margin_, "exit with 4 unless the loss is this many nats below the bigram model's")
+        ->needs("--bigram");
     cli.add_flag("--json", json_, "one JSON object instead of a table");
     cli.footer(
-        "A curve that falls with the position says that the model uses its context. The bigram model (counts on the training\n"
-        "set, interpolation weights fitted on a held-out part of it, evaluated on the same validation windows) is what a model\n"
+        "A curve that falls with the position says that the model uses its context. The bigram model (counts on the "
+        "training\n"
+        "set, interpolation weights fitted on a held-out part of it, evaluated on the same validation windows) is what "
+        "a model\n"
         "reaches that only knows which token follows which.\n\n"
         "Example:\n  mpiexec -n 2 annulus eval inputs/quickstart.toml --bigram");
   }
@@ -68,16 +72,20 @@ class Eval final : public Command {
     return enough ? Exit::done : Exit::failed;
   }
 
-  void print(const TrainedModel& trained, const eval::PositionLoss& loss, index_t windows, double bigram, bool enough) const {
-    log::say(fmt::format("checkpoint of step {}, {} windows, {} tokens", trained.info().counters.step, windows, loss.tokens));
+  void print(const TrainedModel& trained, const eval::PositionLoss& loss, index_t windows, double bigram,
+             bool enough) const {
+    log::say(fmt::format("checkpoint of step {}, {} windows, {} tokens", trained.info().counters.step, windows,
+                         loss.tokens));
     log::say("  position          tokens   mean nll        ppl");
     for (const auto& bin : loss.bins)
-      log::say(fmt::format("{:>6} - {:<6} {:>10} {:>10.4f} {:>10.3f}", bin.begin, bin.end - 1, bin.tokens, bin.mean(), std::exp(bin.mean())));
+      log::say(fmt::format("{:>6} - {:<6} {:>10} {:>10.4f} {:>10.3f}", bin.begin, bin.end - 1, bin.tokens, bin.mean(),
+                           std::exp(bin.mean())));
     log::say(fmt::format("validation loss   {:.4f} nats", loss.mean()));
     if (!bigram_) return;
     log::say(fmt::format("bigram model      {:.4f} nats", bigram));
-    log::say(fmt::format("difference        {:.4f} nats{}", bigram - loss.mean(),
-                         margin_ <= 0 ? "" : fmt::format(", {} the {:g} asked for", enough ? "at least" : "NOT", margin_)));
+    log::say(
+        fmt::format("difference        {:.4f} nats{}", bigram - loss.mean(),
+                    margin_ <= 0 ? "" : fmt::format(", {} the {:g} asked for", enough ? "at least" : "NOT", margin_)));
   }
 
   std::string as_json(const TrainedModel& trained, const eval::PositionLoss& loss, double bigram) const {

@@ -22,13 +22,17 @@ class Generate final : public Command {
     cli.add_option("--prompt", prompt_, "text to continue (default: the beginning of a document)");
     cli.add_option("--tokens", count_, "tokens to add")->capture_default_str()->check(CLI::NonNegativeNumber);
     cli.add_option("--temperature", sampling_.temperature, "0: greedy, the most likely token each time")
-        ->capture_default_str()->check(CLI::NonNegativeNumber);
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
     cli.add_option("--top-k", sampling_.top_k, "draw among the k most likely only; 0: among all")
-        ->capture_default_str()->check(CLI::NonNegativeNumber);
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
     cli.add_option("--seed", sampling_.seed, "of the draws")->capture_default_str();
     cli.footer(
-        "Prints the prompt and what follows, on the mesh of the deck; each token costs a forward pass over the sequence length.\n\n"
-        "Example:\n  mpiexec -n 2 annulus generate inputs/quickstart.toml --prompt \"The \" --tokens 200 --temperature 0.8");
+        "Prints the prompt and what follows, on the mesh of the deck; each token costs a forward pass over the "
+        "sequence length.\n\n"
+        "Example:\n  mpiexec -n 2 annulus generate inputs/quickstart.toml --prompt \"The \" --tokens 200 --temperature "
+        "0.8");
   }
 
   Exit run(const Seams& seams) override {

@@ -23,8 +23,8 @@ class ParallelRun {
 };
 
 /// Starts everything, runs the command's body on all ranks, and ends everything after all ranks have agreed on one exit
-/// code. What the body throws is printed here, once. Throws Refused (before Kokkos starts) where a launcher of another MPI
-/// started this process.
+/// code. What the body throws is printed here, once. Throws Refused (before Kokkos starts) where a launcher of another
+/// MPI started this process.
 Exit in_parallel(const std::function<Exit(ParallelRun&)>& body);
 
 }  // namespace annulus::app

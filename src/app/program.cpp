@@ -1,5 +1,6 @@
 #include "app/program.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "app/command.hpp"
@@ -7,6 +8,7 @@
 #include "comm/threads.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 
 namespace annulus::app {
 
@@ -25,6 +27,14 @@ int code_of(Exit exit) { return static_cast<int>(exit); }
 int refused(Exit exit, const std::string& sentence) {
   if (launched_rank() == 0) log::error(sentence);
   return code_of(exit);
+}
+
+std::string no_such_command(const std::string& word, const std::vector<std::unique_ptr<Command>>& commands) {
+  std::vector<std::string> names;
+  for (const auto& command : commands) names.emplace_back(command->name());
+  const std::string meant = nearest(word, names);
+  return text("there is no command \"", word, "\"", meant.empty() ? "" : "; did you mean \"" + meant + "\"?",
+              meant.empty() ? "; see annulus --help" : "");
 }
 
 }  // namespace
@@ -55,6 +65,10 @@ int annulus_main(int argc, char** argv, const Seams& seams) {
     if (launched_rank() == 0) cli.exit(asked);
     return code_of(Exit::done);
   } catch (const CLI::ParseError& error) {
+    const bool named = argc > 1 && argv[1][0] != '-';
+    if (named &&
+        std::none_of(commands.begin(), commands.end(), [&](auto& c) { return c->name() == std::string(argv[1]); }))
+      return refused(Exit::refused, no_such_command(argv[1], commands));
     return refused(Exit::refused, std::string(error.what()) + "; see annulus --help");
   }
 

@@ -15,8 +15,10 @@ class Resume final : public Command {
   void declare(CLI::App& cli) override {
     deck_.declare(cli);
     cli.footer(
-        "Any mesh can go on with any mesh's checkpoint; at the same mesh the run is bit for bit what it would have been without\n"
-        "the stop. Settings come from the run's stored deck, then from the deck given, then from --set. Damaged checkpoints\n"
+        "Any mesh can go on with any mesh's checkpoint; at the same mesh the run is bit for bit what it would have "
+        "been without\n"
+        "the stop. Settings come from the run's stored deck, then from the deck given, then from --set. Damaged "
+        "checkpoints\n"
         "are named and passed over; without a usable one the exit code is 3.\n\n"
         "Example:\n  mpiexec -n 2 annulus resume inputs/quickstart.toml");
   }
@@ -29,7 +31,8 @@ class Resume final : public Command {
     return training_run(config, seams, [&](model::Model& model, const comm::Mesh& mesh) {
       const auto info = io::resume_newest(run.root, model, mesh.world());
       if (!info)
-        throw BadCheckpoint(text("the run ", run.root.string(), " has no checkpoint to go on from; begin it with `annulus train`"));
+        throw BadCheckpoint(
+            text("the run ", run.root.string(), " has no checkpoint to go on from; begin it with `annulus train`"));
       if (info->counters.step >= config.train.steps)
         log::note(text("the run has done its ", config.train.steps, " steps already"));
       return info->counters;

@@ -1,5 +1,5 @@
-/// Where a test-only build of the program puts decorators between the rooms, to prove that `annulus verify` sees faults.
-/// The program itself leaves every seam empty.
+/// Where a test-only build of the program puts decorators between the rooms, to prove that `annulus verify` sees
+/// faults. The program itself leaves every seam empty.
 #pragma once
 #include <functional>
 #include <memory>

@@ -4,8 +4,8 @@
 
 namespace annulus::app {
 
-/// One "name  value" line each for the mesh, layout, rotator, attention path, products, ranks x threads, parameters, memory,
-/// data and schedule.
+/// One "name  value" line each for the mesh, layout, rotator, attention path, products, ranks x threads, parameters,
+/// memory, data and schedule.
 std::string start_block(const RunConfig& config, Assembly& parts);
 
 }  // namespace annulus::app

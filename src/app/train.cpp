@@ -11,9 +11,12 @@ class Train final : public Command {
   void declare(CLI::App& cli) override {
     deck_.declare(cli);
     cli.footer(
-        "Start it with as many ranks as the deck's mesh has. The run gets a directory of its own, run.directory/run.name, with\n"
-        "metrics.csv, events.jsonl, run.json and checkpoints/. SIGTERM, SIGUSR1, run.wall_minutes or a file named stop in that\n"
-        "directory (empty, or holding a number of steps) stop it after a step with a checkpoint and exit code 85; `annulus\n"
+        "Start it with as many ranks as the deck's mesh has. The run gets a directory of its own, "
+        "run.directory/run.name, with\n"
+        "metrics.csv, events.jsonl, run.json and checkpoints/. SIGTERM, SIGUSR1, run.wall_minutes or a file named stop "
+        "in that\n"
+        "directory (empty, or holding a number of steps) stop it after a step with a checkpoint and exit code 85; "
+        "`annulus\n"
         "resume` goes on.\n\n"
         "Example:\n  mpiexec -n 2 annulus train inputs/quickstart.toml --set train.steps=50");
   }
@@ -32,7 +35,8 @@ class Train final : public Command {
     const io::RunDirectory run{config.directory()};
     const bool exists = std::filesystem::exists(run.state()) || std::filesystem::exists(run.checkpoints());
     if (comm::agree(mesh.world(), index_t(exists), comm::Reduction::max) > 0)
-      throw Refused(text("the run ", run.root.string(), " exists: go on with it by `annulus resume`, or choose another run.name"));
+      throw Refused(text("the run ", run.root.string(),
+                         " exists: go on with it by `annulus resume`, or choose another run.name"));
   }
 
   DeckOptions deck_;

@@ -17,7 +17,8 @@ io::CheckpointInfo load(const TrainedModelOptions& options, const RunConfig& con
   if (!options.checkpoint.empty()) return io::read_checkpoint(options.checkpoint, parts.model(), world);
   const auto info = io::resume_newest(config.directory(), parts.model(), world);
   if (!info)
-    throw BadCheckpoint(text("the run ", config.directory().string(), " has no checkpoint; train it first, or name one with --checkpoint"));
+    throw BadCheckpoint(text("the run ", config.directory().string(),
+                             " has no checkpoint; train it first, or name one with --checkpoint"));
   return *info;
 }
 

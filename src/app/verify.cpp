@@ -15,8 +15,9 @@ namespace annulus::app {
 
 namespace {
 
-/// Small enough that every rank can hold the whole of it, with everything that could go wrong: several layers, the deck's
-/// heads and their sharing, a length that no number of ranks divides, documents as the deck has them, accumulation.
+/// Small enough that every rank can hold the whole of it, with everything that could go wrong: several layers, the
+/// deck's heads and their sharing, a length that no number of ranks divides, documents as the deck has them,
+/// accumulation.
 RunConfig reduced(RunConfig config, bool deck_precision) {
   auto& model = config.model;
   model.ffn = std::min<index_t>(model.ffn_width(), 160);
@@ -42,13 +43,17 @@ class Verify final : public Command {
 
   void declare(CLI::App& cli) override {
     deck_.declare(cli);
-    cli.add_option("--steps", steps_, "optimizer steps to compare, each on fresh data")->capture_default_str()->check(CLI::Range(1, 1000));
+    cli.add_option("--steps", steps_, "optimizer steps to compare, each on fresh data")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000));
     cli.add_flag("--deck-precision", deck_precision_,
                  "compute in the deck's precision instead of fp64, with its rounding as the tolerance");
     cli.add_flag("--json", json_, "one JSON object per step instead of text");
     cli.footer(
-        "Trains the deck's mesh and one rank side by side on a reduced shape and on the deck's data, and compares loss, gradient\n"
-        "norm and every gradient tensor after each step: ||a - b|| <= tolerance * max(||b||, 1e-3 ||all gradients||). Nothing is\n"
+        "Trains the deck's mesh and one rank side by side on a reduced shape and on the deck's data, and compares "
+        "loss, gradient\n"
+        "norm and every gradient tensor after each step: ||a - b|| <= tolerance * max(||b||, 1e-3 ||all gradients||). "
+        "Nothing is\n"
         "written. Exit code 0 when all agree, 4 when not.\n\n"
         "Example:\n  mpiexec -n 2 annulus verify inputs/quickstart.toml --steps 3");
   }
@@ -72,7 +77,8 @@ class Verify final : public Command {
         .steps = steps_,
         .micro_batch = config.train.micro_batch,
         .accumulation = config.accumulation(),
-        .update = {.lr = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .decay = 0.1, .clip = config.train.clip, .step = 0}};
+        .update = {
+            .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .decay = 0.1, .clip = config.train.clip, .step = 0}};
     train::compare_steps(mesh.feed(), one.feed(), schedule, [&](const train::StepParity& parity) {
       print_step(parity, tolerance);
       holds = holds && parity.holds(tolerance);
@@ -86,25 +92,28 @@ class Verify final : public Command {
   void print_head(const RunConfig& config, Assembly& mesh, double tolerance) const {
     if (json_) return;
     const auto& shape = mesh.mesh().shape();
-    log::say(fmt::format("dp {} x ring {} ({}, {} rotator) beside one rank: {} layers, width {}, {}/{} heads of {}, T {}, "
-                         "accumulation {}, {}, tolerance {:.0e}",
-                         shape.dp, shape.ring, config.attention.layout, mesh.rotator().name(), config.model.layers,
-                         config.model.width, config.model.heads, config.model.kv_heads, config.model.head_dim,
-                         config.data.sequence_length, config.accumulation(), name_of(mesh.model().compute_type()), tolerance));
+    log::say(fmt::format(
+        "dp {} x ring {} ({}, {} rotator) beside one rank: {} layers, width {}, {}/{} heads of {}, T {}, "
+        "accumulation {}, {}, tolerance {:.0e}",
+        shape.dp, shape.ring, config.attention.layout, mesh.rotator().name(), config.model.layers, config.model.width,
+        config.model.heads, config.model.kv_heads, config.model.head_dim, config.data.sequence_length,
+        config.accumulation(), name_of(mesh.model().compute_type()), tolerance));
   }
 
   void print_step(const train::StepParity& parity, double tolerance) const {
     const auto& worst = parity.tensors.front();
     if (json_) {
-      log::say(fmt::format(R"({{"step": {}, "loss": {:.17g}, "reference_loss": {:.17g}, "norm": {:.17g}, "reference_norm": {:.17g}, )"
-                           R"("worst_tensor": "{}", "worst_difference": {:.3e}, "holds": {}}})",
-                           parity.step, parity.loss, parity.reference_loss, parity.norm, parity.reference_norm, worst.name,
-                           worst.difference, parity.holds(tolerance)));
+      log::say(fmt::format(
+          R"({{"step": {}, "loss": {:.17g}, "reference_loss": {:.17g}, "norm": {:.17g}, "reference_norm": {:.17g}, )"
+          R"("worst_tensor": "{}", "worst_difference": {:.3e}, "holds": {}}})",
+          parity.step, parity.loss, parity.reference_loss, parity.norm, parity.reference_norm, worst.name,
+          worst.difference, parity.holds(tolerance)));
       return;
     }
-    log::say(fmt::format("step {}  loss {:.9f} (differs by {:.1e})  norm {:.9f} ({:.1e})  worst of {} gradients {:.1e} in {}",
-                         parity.step, parity.loss, parity.loss_difference(), parity.norm, parity.norm_difference(),
-                         parity.tensors.size(), worst.difference, worst.name));
+    log::say(fmt::format(
+        "step {}  loss {:.9f} (differs by {:.1e})  norm {:.9f} ({:.1e})  worst of {} gradients {:.1e} in {}",
+        parity.step, parity.loss, parity.loss_difference(), parity.norm, parity.norm_difference(),
+        parity.tensors.size(), worst.difference, worst.name));
     const bool several = parity.tensors.size() > 1 && parity.tensors[1].difference > tolerance;
     for (std::size_t n = 1; several && n < parity.tensors.size() && n < 6; ++n)
       if (parity.tensors[n].difference > tolerance)

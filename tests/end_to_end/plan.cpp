@@ -19,7 +19,8 @@ std::vector<Allocations> counted(const Folder& folder, int ranks, const std::str
   std::map<std::string, std::string> environment = {{"KOKKOS_TOOLS_LIBS", ANNULUS_COUNT_ALLOCATIONS},
                                                     {"ANNULUS_ALLOCATIONS", (folder.path() / "allocations").string()}};
   if (!fault.empty()) environment["ANNULUS_FAULT"] = fault;
-  const Outcome outcome = run_annulus(folder, "train deck.toml --set train.steps=2", ranks, environment, "annulus_faulty");
+  const Outcome outcome =
+      run_annulus(folder, "train deck.toml --set train.steps=2", ranks, environment, "annulus_faulty");
   INFO(outcome.error);
   REQUIRE(outcome.code == 0);
   std::vector<Allocations> all;
@@ -41,9 +42,9 @@ std::map<std::string, long long> planned(const Folder& folder) {
   const Outcome outcome = run_annulus(folder, "plan deck.toml --json");
   INFO(outcome.error);
   REQUIRE(outcome.code == 0);
+  const auto plan = nlohmann::json::parse(outcome.out);
   std::map<std::string, long long> bytes;
-  for (const auto& allocation : nlohmann::json::parse(outcome.out)["allocations"])
-    bytes[allocation["label"]] = allocation["bytes"];
+  for (const auto& allocation : plan["allocations"]) bytes[allocation["label"]] = allocation["bytes"];
   return bytes;
 }
 

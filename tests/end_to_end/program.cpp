@@ -36,25 +36,37 @@ std::string read(const std::filesystem::path& file) {
 }
 
 Outcome run_annulus(const Folder& folder, const std::string& arguments, int ranks,
-                const std::map<std::string, std::string>& environment, const std::string& program) {
+                    const std::map<std::string, std::string>& environment, const std::string& program) {
   std::string command = "cd " + folder.path().string() + " && env";
   for (const auto& [name, value] : environment) command += " " + name + "='" + value + "'";
   if (ranks > 0) command += text(" ", ANNULUS_MPIEXEC, " ", ANNULUS_MPIEXEC_NUMPROC_FLAG, " ", ranks);
   const auto out = folder.path() / ".stdout", error = folder.path() / ".stderr";
-  command += text(" ", ANNULUS_BINARIES, "/", program, " ", arguments, " >", out.string(), " 2>", error.string(), " </dev/null");
+  command += text(" ", ANNULUS_BINARIES, "/", program, " ", arguments, " >", out.string(), " 2>", error.string(),
+                  " </dev/null");
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(out), read(error)};
 }
 
 std::string small_deck(const std::map<std::string, std::string>& settings) {
-  std::map<std::string, std::string> keys = {
-      {"run.name", "\"small\""},        {"run.directory", "\"runs\""},  {"mesh.dp", "1"},
-      {"mesh.ring", "1"},               {"model.layers", "2"},          {"model.width", "32"},
-      {"model.heads", "4"},             {"model.kv_heads", "2"},        {"model.head_dim", "8"},
-      {"model.ffn", "48"},              {"data.train", "\"data\""},     {"data.validation", "\"data\""},
-      {"data.sequence_length", "97"},   {"train.steps", "8"},           {"train.micro_batch", "1"},
-      {"schedule.peak", "0.003"},       {"schedule.warmup", "2"},       {"eval.windows", "2"},
-      {"precision.compute", "\"fp32\""}};
+  std::map<std::string, std::string> keys = {{"run.name", "\"small\""},
+                                             {"run.directory", "\"runs\""},
+                                             {"mesh.dp", "1"},
+                                             {"mesh.ring", "1"},
+                                             {"model.layers", "2"},
+                                             {"model.width", "32"},
+                                             {"model.heads", "4"},
+                                             {"model.kv_heads", "2"},
+                                             {"model.head_dim", "8"},
+                                             {"model.ffn", "48"},
+                                             {"data.train", "\"data\""},
+                                             {"data.validation", "\"data\""},
+                                             {"data.sequence_length", "97"},
+                                             {"train.steps", "8"},
+                                             {"train.micro_batch", "1"},
+                                             {"schedule.peak", "0.003"},
+                                             {"schedule.warmup", "2"},
+                                             {"eval.windows", "2"},
+                                             {"precision.compute", "\"fp32\""}};
   for (const auto& [key, value] : settings) keys[key] = value;
   std::string deck, block;
   for (const auto& [key, value] : keys) {  // sorted, so blocks stay together
@@ -69,8 +81,9 @@ std::string small_deck(const std::map<std::string, std::string>& settings) {
 }
 
 void make_shards(const Folder& folder) {
-  const std::vector<std::string> words = {"the ", "ring ", "turns ", "and ", "keys ", "travel ", "home ", "while ", "queries ",
-                                          "wait ", "for ", "a ", "long ", "context ", "that ", "never ", "ends. "};
+  const std::vector<std::string> words = {"the ",  "ring ",    "turns ",   "and ",   "keys ", "travel ",
+                                          "home ", "while ",   "queries ", "wait ",  "for ",  "a ",
+                                          "long ", "context ", "that ",    "never ", "ends. "};
   std::string text;
   for (std::uint64_t n = 0; text.size() < 60000; ++n) {
     text += words[std::size_t(double(words.size()) * uniform(1, Draw::test, 0, n))];

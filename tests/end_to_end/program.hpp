@@ -29,13 +29,13 @@ class Folder {
 
 std::string read(const std::filesystem::path& file);
 
-/// Runs `annulus ARGUMENTS` in `folder` (under mpiexec where ranks > 0), one thread a rank. `arguments` as a shell reads
-/// them; `environment` is added. `program`: "annulus", or "annulus_faulty".
+/// Runs `annulus ARGUMENTS` in `folder` (under mpiexec where ranks > 0), one thread a rank. `arguments` as a shell
+/// reads them; `environment` is added. `program`: "annulus", or "annulus_faulty".
 Outcome run_annulus(const Folder& folder, const std::string& arguments, int ranks = 0,
-                const std::map<std::string, std::string>& environment = {}, const std::string& program = "annulus");
+                    const std::map<std::string, std::string>& environment = {}, const std::string& program = "annulus");
 
-/// A deck for a model that trains in a second, over shards that make_shards(folder) has put there. `settings`: lines that
-/// replace those with the same key.
+/// A deck for a model that trains in a second, over shards that make_shards(folder) has put there. `settings`: lines
+/// that replace those with the same key.
 ///   float type, mesh and steps are what tests change most
 std::string small_deck(const std::map<std::string, std::string>& settings = {});
 /// Shards of generated text (English-like words from a small grammar) in folder/data.

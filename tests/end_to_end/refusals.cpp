@@ -1,6 +1,7 @@
+#include <unistd.h>
+
 #include <catch2/catch_test_macros.hpp>
 #include <fstream>
-#include <unistd.h>
 
 #include "program.hpp"
 
@@ -54,12 +55,12 @@ TEST_CASE("refusals: shards that cannot be", "[end_to_end]") {
   };
   refused(with(good.substr(0, good.size() - 7)), "train_shard_00000.bin");
   refused(with("not a shard"), "train_shard_00000.bin");
-  std::string foreign = good;
-  foreign[1024 + 20001] = '\x7f';  // the high byte of a token: an id of 32,000
-  refused(with(foreign), "train_shard_00000.bin");
   std::filesystem::remove(a_shard(folder));
   refused(run_annulus(folder, "train deck.toml", 1), "data");
-  CHECK_FALSE(std::filesystem::exists(folder.path() / "runs/small/checkpoints"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "runs/small"));
+  std::string foreign = good;
+  for (std::size_t at = 1024 + 1; at < foreign.size(); at += 2 * 90) foreign[at] = '\x7f';  // ids of 32,000 and more
+  refused(with(foreign), "train_shard_00000.bin");
 }
 
 TEST_CASE("refusals: a directory that cannot be written", "[end_to_end]") {
@@ -74,7 +75,7 @@ TEST_CASE("refusals: a directory that cannot be written", "[end_to_end]") {
 TEST_CASE("refusals: texts without a token", "[end_to_end]") {
   const Folder folder;
   folder.write("empty.txt", "");
-  refused(run_annulus(folder, "tokenize empty.txt --out data"), "empty");
+  refused(run_annulus(folder, "tokenize empty.txt --out data"), "no text");
   refused(run_annulus(folder, "tokenize nowhere.txt --out data"), "nowhere.txt");
   CHECK_FALSE(std::filesystem::exists(folder.path() / "data/train_shard_00000.bin"));
 }

@@ -18,8 +18,9 @@ Outcome signalled(const Folder& folder, const std::string& signal, int ranks) {
       if (std::filesystem::exists(metrics) && column(metrics, "loss").size() >= 2) break;
     }
     // one rank is enough: all agree
-    [[maybe_unused]] const int code = std::system(
-        ("pkill -" + signal + " -n -f '^" + std::string(ANNULUS_BINARIES) + "/annulus train " + folder.path().string() + "'").c_str());
+    [[maybe_unused]] const int code = std::system(("pkill -" + signal + " -n -f '^" + std::string(ANNULUS_BINARIES) +
+                                                   "/annulus train " + folder.path().string() + "'")
+                                                      .c_str());
   });
   const Outcome outcome = run_annulus(folder, "train " + folder.path().string() + "/deck.toml", ranks);
   sender.join();

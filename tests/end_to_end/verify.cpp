@@ -23,8 +23,8 @@ TEST_CASE("verify: exits with 4 for each fault behind the seams", "[end_to_end]"
   const Folder folder;
   make_shards(folder);
   const int ranks = GENERATE(2, 3);
-  const std::string fault = GENERATE("dkv-sign", "dropped-hop", "stale-rotator", "shifted-labels", "local-positions",
-                                     "norm-over-copies");
+  const std::string fault =
+      GENERATE("dkv-sign", "dropped-hop", "stale-rotator", "shifted-labels", "local-positions", "norm-over-copies");
   CAPTURE(ranks, fault);
   folder.write("deck.toml", small_deck({{"mesh.ring", std::to_string(ranks)}}));
   const Outcome outcome =

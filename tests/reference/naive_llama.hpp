@@ -41,7 +41,8 @@ class Llama {
     x = norm_all(x, "final_norm.gain");
     Number sum{0};
     for (std::size_t t = 0; t < x.size(); ++t)
-      if (text.labels[t] >= 0) sum = sum + surprise(times(shape_.tied ? "embedding.weight" : "head.weight", x[t]), text.labels[t]);
+      if (text.labels[t] >= 0)
+        sum = sum + surprise(times(shape_.tied ? "embedding.weight" : "head.weight", x[t]), text.labels[t]);
     return sum;
   }
 

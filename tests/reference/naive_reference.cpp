@@ -18,7 +18,14 @@ struct Case {
 
 model::ModelConfig config_of(const Case& c) {
   model::ModelConfig config;
-  config.model = {.layers = 2, .width = 12, .heads = 4, .kv_heads = 2, .head_dim = 6, .ffn = 10, .tied = c.tied, .qk_norm = c.qk_norm};
+  config.model = {.layers = 2,
+                  .width = 12,
+                  .heads = 4,
+                  .kv_heads = 2,
+                  .head_dim = 6,
+                  .ffn = 10,
+                  .tied = c.tied,
+                  .qk_norm = c.qk_norm};
   config.model.init_deviation = 0.3;  // large enough that every nonlinearity bends
   config.precision.compute = "fp64";
   config.vocabulary = 11;
@@ -84,8 +91,17 @@ TEST_CASE("model: loss and every gradient equal a scalar-by-scalar model in fp64
     auto& row = tensors[tensor.name];
     for (const double value : read(*model, model::Arena::compute, tensor)) row.push_back(tape.variable(value));
   }
-  const naive::Llama naive({.layers = 2, .width = 12, .heads = 4, .kv_heads = 2, .head_dim = 6, .ffn = 10, .vocabulary = 11,
-                            .tied = c.tied, .qk_norm = c.qk_norm, .norm_eps = config.model.norm_eps, .theta = config.rope.theta},
+  const naive::Llama naive({.layers = 2,
+                            .width = 12,
+                            .heads = 4,
+                            .kv_heads = 2,
+                            .head_dim = 6,
+                            .ffn = 10,
+                            .vocabulary = 11,
+                            .tied = c.tied,
+                            .qk_norm = c.qk_norm,
+                            .norm_eps = config.model.norm_eps,
+                            .theta = config.rope.theta},
                            tensors);
   const naive::Number nll = naive.nll_sum(text);
   const auto slopes = tape.gradient(nll);
@@ -94,7 +110,8 @@ TEST_CASE("model: loss and every gradient equal a scalar-by-scalar model in fp64
   for (const int label : text.labels) valid += label >= 0;
   const io::RowRules rules{.causal = c.causal, .restart_positions = c.restart};
   model->accumulate(io::local_batch({&sample, 1}, rules, layout, 0), 1 / valid, true, true);
-  const auto numbers = model->update({.lr = 0, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .decay = 0, .clip = 0, .step = 1});
+  const auto numbers =
+      model->update({.lr = 0, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .decay = 0, .clip = 0, .step = 1});
 
   CHECK(std::abs(numbers.nll_sum - nll.value) <= 1e-12 * nll.value);
   double all = 0;

@@ -1,5 +1,5 @@
-/// Reverse-mode differentiation of scalars (Griewank & Walther 2008, chapter 3): every number remembers the one or two that
-/// it came from and its slopes with respect to them. Slow, and too simple to be wrong.
+/// Reverse-mode differentiation of scalars (Griewank & Walther 2008, chapter 3): every number remembers the one or two
+/// that it came from and its slopes with respect to them. Slow, and too simple to be wrong.
 #pragma once
 #include <cmath>
 #include <cstdint>

@@ -1,5 +1,5 @@
-/// A Kokkos Tools library (KOKKOS_TOOLS_LIBS): adds up what a program allocates through Kokkos, by label, and when Kokkos ends
-/// writes "bytes label" lines to $ANNULUS_ALLOCATIONS.<process id>.
+/// A Kokkos Tools library (KOKKOS_TOOLS_LIBS): adds up what a program allocates through Kokkos, by label, and when
+/// Kokkos ends writes "bytes label" lines to $ANNULUS_ALLOCATIONS.<process id>.
 #include <unistd.h>
 
 #include <cstdint>
