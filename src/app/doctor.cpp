@@ -40,8 +40,9 @@ class Doctor : public Command {
     cli.add_option("--directory", directory_, "where runs are going to write; its file locks are tried")
         ->capture_default_str();
     cli.footer(
-        "Start it as the run is going to be started:\n"
-        "  mpiexec -n 2 annulus doctor\n"
+        "Example:\n"
+        "  annulus doctor --directory runs\n"
+        "  mpiexec -n 2 annulus doctor        as the run is going to be started\n"
         "Exit code: 0, or 4 when something is WRONG. What is SLOW works.");
   }
 

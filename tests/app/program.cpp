@@ -15,7 +15,7 @@ TEST_CASE("program: asks for a command, and names its own", "[app]") {
 }
 
 TEST_CASE("program: each command's help has an example", "[app]") {
-  const char* command = GENERATE("check", "plan", "tokenize", "inspect", "status", "deck-reference");
+  const char* command = GENERATE("check", "plan", "tokenize", "inspect", "status", "doctor", "deck-reference");
   const Outcome help = program(command + std::string(" --help"));
   CHECK(help.code == 0);
   CHECK(help.output.find("Example:\n  annulus " + std::string(command)) != std::string::npos);
