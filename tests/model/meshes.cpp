@@ -142,7 +142,7 @@ TEST_CASE("model: parameters begin the same on every mesh, as the table says", "
 }
 
 TEST_CASE("model: evaluation gives each token's loss, and logits those of one token", "[model]") {
-  const ModelConfig config = small_model(13, 2, true);
+  const ModelConfig config = small_model(45, 2, true);
   Rig rig = on_mesh(config, {1, ranks(), 1}), reference = alone(config);
   rig.model->initialise(seed);
   reference.model->initialise(seed);
