@@ -18,13 +18,6 @@ Vector<const V> uploaded(const Exec& exec, const std::vector<V>& values, Vector<
   return device;
 }
 
-template <class A>
-void zero(const Exec& exec, Vector<A> values) {
-  Kokkos::parallel_for(
-      "annulus::model::zero", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, values.extent(0)),
-      KOKKOS_LAMBDA(index_t n) { values(n) = 0; });
-}
-
 }  // namespace
 
 template <class T>
@@ -66,9 +59,10 @@ void Transformer<T>::upload(const cp::LocalBatch& batch) {
 /// zero.
 template <class T>
 void Transformer<T>::zero_what_is_added_to() {
-  zero(exec(), nll_sum_);
-  for (const Stretch& gains : gains_) zero(exec(), Vector<A>(gradient_.data() + gains.begin, gains.count));
-  if (!config_.model.tied) zero(exec(), Vector<A>(gradients_.embedding.data(), gradients_.embedding.size()));
+  Kokkos::deep_copy(exec(), nll_sum_, 0);
+  for (const Stretch& gains : gains_)
+    Kokkos::deep_copy(exec(), Vector<A>(gradient_.data() + gains.begin, gains.count), 0);
+  if (!config_.model.tied) Kokkos::deep_copy(exec(), gradients_.embedding, 0);
 }
 
 template <class T>

@@ -60,8 +60,8 @@ class Model {
   virtual void initialise(std::uint64_t seed) = 0;
 
   /// Forward and backward of one micro-batch. `weight` is 1 / valid tokens of the whole step, over all ranks and
-  /// micro-batches. The first call of a step overwrites the gradients; in the last one each bucket is reduced over all
-  /// ranks as soon as it is complete. Returns before the device is done.
+  /// micro-batches, and 0 where there are none. The first call of a step overwrites the gradients; in the last one each
+  /// bucket is reduced over all ranks as soon as it is complete. Returns before the device is done.
   virtual void accumulate(const cp::LocalBatch& batch, double weight, bool first, bool last) = 0;
   /// Norm, clip, AdamW on the owned shard, gather of the compute copy. Collective. Blocks for the numbers.
   virtual StepNumbers update(const Update& update) = 0;
