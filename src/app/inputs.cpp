@@ -32,24 +32,24 @@ void write_into(const fs::path& directory) {
   std::ofstream(trial) << "written by annulus check";
   std::error_code failed;
   if (!fs::is_directory(folder) || !fs::remove(trial, failed))
-    throw Refused(text("run directory ", directory.string(), " cannot be written in ", folder.string(),
-                       ": set run.directory to one that can"));
+    throw Refused(text(directory.string(), " cannot be made: ", folder.string(), " cannot be written"));
 }
 
 }  // namespace
 
 std::vector<std::string> input_violations(const RunConfig& config) {
   std::vector<std::string> violations;
-  const auto attempt = [&](const std::function<void()>& use) {
+  const auto attempt = [&](const char* key, const std::function<void()>& use) {
     try {
       use();
     } catch (const Error& error) {
-      violations.emplace_back(error.what());
+      violations.push_back(text(key, ": ", error.what()));
     }
   };
-  attempt([&] { open_data(config, config.data.train, "train"); });
-  if (!config.data.validation.empty()) attempt([&] { open_data(config, config.data.validation, "val"); });
-  attempt([&] { write_into(config.directory()); });
+  attempt("data.train", [&] { open_data(config, config.data.train, "train"); });
+  if (!config.data.validation.empty())
+    attempt("data.validation", [&] { open_data(config, config.data.validation, "val"); });
+  attempt("run.directory", [&] { write_into(config.directory()); });
   return violations;
 }
 

@@ -69,7 +69,9 @@ int annulus_main(int argc, char** argv, const Seams& seams) {
     if (named &&
         std::none_of(commands.begin(), commands.end(), [&](auto& c) { return c->name() == std::string(argv[1]); }))
       return refused(Exit::refused, no_such_command(argv[1], commands));
-    return refused(Exit::refused, std::string(error.what()) + "; see annulus --help");
+    const auto parsed = cli.get_subcommands();
+    return refused(Exit::refused, std::string(error.what()) + "; see annulus " +
+                                      (parsed.empty() ? "" : parsed[0]->get_name() + " ") + "--help");
   }
 
   // 2. Run it; what it throws is said once

@@ -55,7 +55,8 @@ TEST_CASE("check: --inputs lists everything that a run cannot use", "[app]") {
                                   " --set data.train=nowhere --set data.validation=neither --set run.directory=" +
                                   (prepared.folder / "text.txt").string());
   CHECK(outcome.code == 2);
-  for (const char* part : {"3 of the run's inputs cannot be used", "nowhere", "neither", "text.txt"})
+  for (const char* part : {"3 of the run's inputs cannot be used", "data.train: cannot read nowhere",
+                           "data.validation: cannot read neither", "run.directory: "})
     CHECK(outcome.output.find(part) != std::string::npos);
 }
 
@@ -63,7 +64,8 @@ TEST_CASE("check: --inputs sees a directory that cannot be written", "[app]") {
   const Prepared prepared;
   const Outcome outcome = program("check " + prepared.options + " --set run.directory=/proc/runs");
   CHECK(outcome.code == 2);
-  CHECK(outcome.output.find("run directory /proc/runs/llama-tiny cannot be written in /proc") != std::string::npos);
+  CHECK(outcome.output.find("run.directory: /proc/runs/llama-tiny cannot be made: /proc cannot be written") !=
+        std::string::npos);
 }
 
 TEST_CASE("check: --inputs sees damaged and missing shards, large ids and short data", "[app]") {

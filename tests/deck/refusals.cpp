@@ -76,6 +76,7 @@ TEST_CASE("deck: each refusal says where, what was read, and what would be right
       {"[model]\n[model]", "small.toml:2: is no TOML:"},
       {"[model]\nlayers = ", "small.toml:2: is no TOML:"},
       {"[model\nlayers = 3", "small.toml:1: is no TOML:"},
+      {"[.model]\nlayers = 3", "small.toml:1: is no TOML:"},
       {"[model]\n\ntitle = \"open\n", "small.toml:3: is no TOML:"},
       {"[model]\nlayers = 99999999999999999999", "small.toml:2: is no TOML:"},
       {"\x01", "small.toml:1: is no TOML:"},
