@@ -155,15 +155,18 @@ TEMPLATE_TEST_CASE("communicator: operations in flight keep apart, whatever is w
   const Array<TestType, float> first(held<float>(me, count)), second(held<float>(me + ranks, count));
   const Array<TestType, float> got_first(poison<float>(count)), got_second(poison<float>(count));
   const Array<TestType, double> sum(held<double>(me, count)), other_sum(held<double>(me + 1, count));
+  const Array<TestType, double> longer_sum(held<double>(me + 2, 17 * count));  // several slices, beside one of one
 
   std::vector<comm::Ticket> tickets = {
-      world->send_recv(exec, first, next, got_first, previous), world->all_reduce(exec, sum, Reduction::sum),
-      other->all_reduce(exec, other_sum, Reduction::sum), world->send_recv(exec, second, next, got_second, previous)};
+      world->send_recv(exec, first, next, got_first, previous), world->all_reduce(exec, longer_sum, Reduction::sum),
+      world->all_reduce(exec, sum, Reduction::sum), other->all_reduce(exec, other_sum, Reduction::sum),
+      world->send_recv(exec, second, next, got_second, previous)};
   for (std::size_t t = 0; t < tickets.size(); ++t) tickets[(t + me) % tickets.size()].wait(exec);
   for (comm::Ticket& ticket : tickets) ticket.wait(exec);  // a second time
 
-  std::vector<Numbers> terms, other_terms;
+  std::vector<Numbers> terms, other_terms, longer_terms;
   for (int r = 0; r < ranks; ++r) {
+    longer_terms.push_back(held<double>(r + 2, 17 * count));
     terms.push_back(held<double>(r, count));
     other_terms.push_back(held<double>(r + 1, count));
   }
@@ -171,6 +174,7 @@ TEMPLATE_TEST_CASE("communicator: operations in flight keep apart, whatever is w
   CHECK(got_second.numbers() == held<float>(previous + ranks, count));
   CHECK(is_sum<double>(sum.numbers(), terms));
   CHECK(is_sum<double>(other_sum.numbers(), other_terms));
+  CHECK(is_sum<double>(longer_sum.numbers(), longer_terms));
 }
 
 TEMPLATE_TEST_CASE("communicator: a released buffer is free, whoever dropped the ticket", "[comm]", Mpi, Staged, Self) {
@@ -179,13 +183,17 @@ TEMPLATE_TEST_CASE("communicator: a released buffer is free, whoever dropped the
   const int ranks = world->size(), me = world->rank(), next = (me + 1) % ranks, previous = (me + ranks - 1) % ranks;
   const index_t count = 1 << 20;  // too long for MPI to have sent it before the receiver is ready
   const Array<TestType, float> buffer(held<float>(me, count)), received(poison<float>(count));
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 4; ++round) {
     upload(held<float>(me + ranks * round, count), buffer.view);
     world->send_recv(exec, buffer, next, received, previous);
-    world->release(buffer.view.data() + count / 2, exec);
-    upload(poison<float>(count), buffer.view);
+    const auto release_sent = [&] {
+      world->release(buffer.view.data() + count / 2, exec);
+      upload(poison<float>(count), buffer.view);
+    };
+    if (round % 2 == 0) release_sent();
     world->release(received.view.data(), exec);
     CHECK(received.numbers() == held<float>(previous + ranks * round, count));
+    if (round % 2 == 1) release_sent();
     upload(poison<float>(count), received.view);
   }
 }
