@@ -98,9 +98,9 @@ class Rows {
     const Matrix<T> table("annulus::app::table", vocabulary, width);
     const Matrix<A> dtable("annulus::app::dtable", vocabulary, width);
     const Vector<std::int32_t> ids("annulus::app::ids", tokens);
-    Kokkos::parallel_for(
-        "annulus::app::bench[ids]", Kokkos::RangePolicy<Exec>(exec_, 0, tokens),
-        KOKKOS_LAMBDA(index_t t) { ids(t) = static_cast<std::int32_t>(t * t % 251 % vocabulary); });
+    const auto host_ids = Kokkos::create_mirror_view(ids);
+    for (index_t t = 0; t < tokens; ++t) host_ids(t) = static_cast<std::int32_t>(t * t % 251 % vocabulary);
+    Kokkos::deep_copy(ids, host_ids);
     const Vector<std::int32_t> workspace("annulus::app::workspace",
                                          ops::Embedding<T>::workspace_size(tokens, vocabulary));
     const index_t array = tokens * width * sizeof(T);  // the table stays in a cache

@@ -23,16 +23,17 @@ inline constexpr A log2_of_e = A(1.44269504088896340736);
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V two_to(V x, V shifted, V f) {
   using A = decltype(first_lane(V{}));
-  V q{};
+  V q;
   if constexpr (std::is_same_v<A, float>) {
-    constexpr A c[] = {0x1.62e4311733bb0p-1f, 0x1.ebfbe2c540e98p-3f,  0x1.c6ae72df79640p-5f,
-                       0x1.3b270e626008ap-7f, 0x1.5f72772d5e4c3p-10f, 0x1.470b4f0c2466cp-13f};
-    for (int i = 5; i >= 0; --i) q = q * f + c[i];
+    constexpr A c[] = {0x1.62e432p-1f, 0x1.ebfbe2p-3f, 0x1.c6ae72p-5f, 0x1.3b270ep-7f, 0x1.5f7278p-10f, 0x1.470b5p-13f};
+    q = f * c[5] + c[4];
+    for (int i = 3; i >= 0; --i) q = q * f + c[i];
   } else {
     constexpr A c[] = {0x1.62e42fefa39f3p-1,  0x1.ebfbdff82c598p-3,  0x1.c6b08d7048f31p-5,  0x1.3b2ab6fba1e1cp-7,
                        0x1.5d87fe7bbbdaap-10, 0x1.4309130961342p-13, 0x1.ffcbee3b244eep-17, 0x1.62bfd49e6cb20p-20,
                        0x1.b541676c00885p-24, 0x1.e605fa3e4b8ebp-28, 0x1.c063d7382cc2dp-32};
-    for (int i = 10; i >= 0; --i) q = q * f + c[i];
+    q = f * c[10] + c[9];
+    for (int i = 8; i >= 0; --i) q = q * f + c[i];
   }
   const V fraction = q * f + A(1);
 
@@ -66,7 +67,7 @@ KOKKOS_FORCEINLINE_FUNCTION V exp(V x) {
   // ln 2 in two parts, the first so short that its products with n are exact (Cody & Waite 1980)
   constexpr bool fp32 = std::is_same_v<A, float>;
   constexpr A upper = fp32 ? A(0x1.62e4p-1) : A(0x1.62e42fefap-1);
-  constexpr A lower = fp32 ? A(0x1.7f7d1cf79abcap-20) : A(0x1.cf79abc9e3b3ap-40);
+  constexpr A lower = fp32 ? A(0x1.7f7d1cp-20) : A(0x1.cf79abc9e3b3ap-40);
   const V powers = x * detail::log2_of_e<A>, shifted = powers + detail::ones<A>, n = shifted - detail::ones<A>;
   return detail::two_to(powers, shifted, ((x - n * upper) - n * lower) * detail::log2_of_e<A>);
 }

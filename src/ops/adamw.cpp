@@ -55,7 +55,7 @@ template <class A>
 void add_squared_norm(const Exec& exec, Vector<const A> values, Vector<double> squared_norm, Vector<double> workspace) {
   const index_t count = values.extent(0), stretches = stretches_of(count);
   assert(index_t(workspace.extent(0)) >= stretches);
-  const RowSplit<A> row(count, values);
+  const RowSplit<double> row(count, values);
   for_each_row(
       "annulus::ops::squared_norm", exec, stretches, KOKKOS_LAMBDA(const Worker& worker, index_t w) {
         const A* values_w = values.data() + w * stretch;

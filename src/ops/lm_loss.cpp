@@ -118,7 +118,7 @@ void LmLoss<T>::forward_backward(const Exec& exec, Matrix<const T> x, Matrix<con
   }
 
   const Vector<const A> nll(scratch.nll, tokens);
-  const RowSplit<A> row(tokens, nll);
+  const RowSplit<double> row(tokens, nll);
   for_each_row(
       "annulus::ops::lm_loss[nll]", exec, 1, KOKKOS_LAMBDA(const Worker& worker, index_t) {
         const double sum = row_sum(worker, row, [&](auto i) { return widened(load(nll.data(), i)); });

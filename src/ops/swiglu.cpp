@@ -15,9 +15,10 @@ auto halves(const Matrix<T>& gate_up) {
                    Kokkos::subview(gate_up, Kokkos::ALL, std::pair<index_t, index_t>(ffn, 2 * ffn)));
 }
 
+/// 1 / sigmoid(x).
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V sigmoid(V x) {
-  return V{} + 1 / (V{} + 1 + exp(V{} - x));
+KOKKOS_FORCEINLINE_FUNCTION V inverse_sigmoid(V x) {
+  return exp(V{} - x) + 1;
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ void SwiGlu<T>::forward(const Exec& exec, Matrix<const T> gate_up, Matrix<T> hid
         T* hidden_t = row_of(hidden, t);
         for_each_lanes(worker, row, [&](auto i) {
           const auto g = load(gate_t, i);
-          store(hidden_t, i, g * sigmoid(g) * load(up_t, i));
+          store(hidden_t, i, g * load(up_t, i) / inverse_sigmoid(g));
         });
       });
 }
@@ -56,7 +57,7 @@ void SwiGlu<T>::backward(const Exec& exec, Matrix<const T> dhidden, Matrix<const
         const T *dhidden_t = row_of(dhidden, t), *gate_t = row_of(gate, t), *up_t = row_of(up, t);
         T *dgate_t = row_of(dgate, t), *dup_t = row_of(dup, t);
         for_each_lanes(worker, row, [&](auto i) {
-          const auto dh = load(dhidden_t, i), g = load(gate_t, i), u = load(up_t, i), s = sigmoid(g);
+          const auto dh = load(dhidden_t, i), g = load(gate_t, i), u = load(up_t, i), s = 1 / inverse_sigmoid(g);
           store(dgate_t, i, dh * u * s * (A(1) + g * (A(1) - s)));
           store(dup_t, i, dh * g * s);
         });
