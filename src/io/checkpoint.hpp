@@ -39,11 +39,12 @@ std::filesystem::path checkpoint_path(const std::filesystem::path& run, index_t 
 void write_checkpoint(const std::filesystem::path& run, const model::Model& model, const CheckpointInfo& info, index_t keep,
                       comm::Communicator& world);
 
-/// Complete or not, without reading the tensors. Throws BadCheckpoint in one sentence.
+/// Without reading the tensors. Throws BadCheckpoint in one sentence, also for a file that is not complete.
 CheckpointInfo read_checkpoint_info(const std::filesystem::path& file);
 
 /// Collective: fills model (params, master, m, v) and returns the rest. Throws BadCheckpoint on all ranks alike: not
-/// complete, truncated, a hash that does not match (naming the tensor), a missing tensor or another shape.
+/// complete, truncated, a hash that does not match (naming the tensor), a missing tensor or another shape; what the model
+/// holds then is neither the old nor the new.
 CheckpointInfo read_checkpoint(const std::filesystem::path& file, model::Model& model, comm::Communicator& world);
 
 /// Collective: the newest checkpoint of a run that can be read, skipping (and naming, as warnings) damaged ones; nothing
