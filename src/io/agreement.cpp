@@ -1,6 +1,5 @@
 #include "io/agreement.hpp"
 
-#include <cstring>
 #include <utility>
 
 #include "comm/mesh.hpp"
@@ -18,7 +17,7 @@ std::string Agreement::of(int rank, const std::string& mine) {
   const bool speaks = ranks_.rank() == rank;
   const index_t size = comm::agree(ranks_, speaks ? index_t(mine.size()) : 0, comm::Reduction::max);
   std::vector<index_t> words((size + 7) / 8, 0);  // the others' zeros leave the sum as it is
-  if (speaks) std::memcpy(words.data(), mine.data(), mine.size());
+  if (speaks) mine.copy(reinterpret_cast<char*>(words.data()), mine.size());
   ranks_.agree({words.data(), index_t(words.size()), Scalar::int64}, comm::Reduction::sum);
   return {reinterpret_cast<const char*>(words.data()), static_cast<std::size_t>(size)};
 }

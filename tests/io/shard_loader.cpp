@@ -109,7 +109,7 @@ TEST_CASE("loader: documents begin after end-of-text, and its label is dropped",
   }
 }
 
-TEST_CASE("loader: any mesh sees the same tokens and labels, and as many labels as are announced", "[io]") {
+TEST_CASE("loader: any mesh sees the same labels, and as many as are announced", "[io]") {
   const Corpus corpus(3000);
   const index_t length = 97, rows = 3, first = 5;
   const std::string pack = GENERATE("contiguous", "documents");

@@ -82,7 +82,7 @@ TEST_CASE("text split: every byte falls to one side, in order, and the sides hav
           fraction * static_cast<double>(total) / 8 + 65536);
 }
 
-TEST_CASE("text split: both sides have the mix of the whole, and cuts are at line ends", "[io]") {
+TEST_CASE("text split: both sides have the mix of the whole", "[io]") {
   const std::size_t bytes = 1'000'000;
   const std::vector<std::string> files{lines('a', bytes), lines('b', bytes), lines('c', 2 * bytes)};
   TextSplit split(4 * bytes, 0.1);
