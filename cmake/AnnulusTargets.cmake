@@ -19,8 +19,17 @@ if(Kokkos_ENABLE_CUDA)
 endif()
 
 # A file sees Kokkos, or fmt, spdlog, toml++ and CLI11, never both: nvcc compiles the first kind, the host compiler the other.
+# nvcc spends its time on Kokkos's headers: small files that are listed under TOGETHER it compiles as one.
 function(annulus_sources target)
-  cmake_parse_arguments(arg "" "" "HOST;KOKKOS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "HOST;KOKKOS;TOGETHER" ${ARGN})
+  if(Kokkos_ENABLE_CUDA AND arg_TOGETHER)
+    set(together ${CMAKE_CURRENT_BINARY_DIR}/${target}_together.cpp)
+    list(TRANSFORM arg_TOGETHER REPLACE "(.+)" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\1\"")
+    list(JOIN arg_TOGETHER "\n" includes)
+    file(CONFIGURE OUTPUT ${together} CONTENT "${includes}\n" @ONLY)
+    set(arg_TOGETHER ${together})
+  endif()
+  list(APPEND arg_KOKKOS ${arg_TOGETHER})
   target_sources(${target} PRIVATE ${arg_HOST} ${arg_KOKKOS})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${annulus_host_options}>"
@@ -34,18 +43,18 @@ function(annulus_sources target)
   endif()
 endfunction()
 
-# annulus_room(NAME [HOST files] [KOKKOS files] [LINK libraries]): one room as a static library.
+# annulus_room(NAME [HOST files] [KOKKOS files] [TOGETHER files] [LINK libraries]): one room as a static library.
 function(annulus_room name)
-  cmake_parse_arguments(arg "" "" "HOST;KOKKOS;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "HOST;KOKKOS;TOGETHER;LINK" ${ARGN})
   add_library(annulus_${name} STATIC)
-  annulus_sources(annulus_${name} HOST ${arg_HOST} KOKKOS ${arg_KOKKOS})
+  annulus_sources(annulus_${name} HOST ${arg_HOST} KOKKOS ${arg_KOKKOS} TOGETHER ${arg_TOGETHER})
   target_link_libraries(annulus_${name} PUBLIC ${arg_LINK})
 endfunction()
 
-# annulus_test(NAME [HOST files] [KOKKOS files] [LINK libraries] [RANKS 1 2 3 4] [THREADS n] [TIMEOUT s]): one test
-# program and one ctest entry per number of ranks (without RANKS: one entry, without mpiexec).
+# annulus_test(NAME [HOST files] [KOKKOS files] [TOGETHER files] [LINK libraries] [RANKS 1 2 3 4] [THREADS n] [TIMEOUT s]):
+# one test program and one ctest entry per number of ranks (without RANKS: one entry, without mpiexec).
 function(annulus_test name)
-  cmake_parse_arguments(arg "" "THREADS;TIMEOUT" "HOST;KOKKOS;LINK;RANKS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "THREADS;TIMEOUT" "HOST;KOKKOS;TOGETHER;LINK;RANKS;LABELS" ${ARGN})
   if(NOT arg_THREADS)
     set(arg_THREADS 1)
   endif()
@@ -53,7 +62,7 @@ function(annulus_test name)
     set(arg_TIMEOUT 300)
   endif()
   add_executable(test_${name})
-  annulus_sources(test_${name} HOST ${arg_HOST} KOKKOS ${arg_KOKKOS})
+  annulus_sources(test_${name} HOST ${arg_HOST} KOKKOS ${arg_KOKKOS} TOGETHER ${arg_TOGETHER})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(test_${name} PRIVATE ${arg_LINK} annulus_test_main $<TARGET_NAME_IF_EXISTS:annulus_cuda_driver>)
   set(environment "OMP_NUM_THREADS=${arg_THREADS};OMP_PROC_BIND=false;OMP_WAIT_POLICY=passive;ANNULUS_SHARED=${PROJECT_SOURCE_DIR}/../shared")

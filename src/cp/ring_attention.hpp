@@ -2,6 +2,7 @@
 /// flash loop whose softmax state is carried from block to block in Accum<T>; no merge pass, no rounding between
 /// blocks.
 #pragma once
+#include <concepts>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,10 @@ struct KvBlock {
   index_t size() const { return 2 * rows * half(); }
   /// Elements per token: what a Rotator is told.
   index_t per_token() const { return 2 * rows * kv_heads * head_dim; }
-  operator KvBlock<const T>() const { return {data, rows, tokens, kv_heads, head_dim}; }
+  template <std::same_as<const T> Const>  // nvcc warns of a plain operator that would convert to its own class
+  operator KvBlock<Const>() const {
+    return {data, rows, tokens, kv_heads, head_dim};
+  }
 
  private:
   ops::Heads<T> heads(index_t h) const { return {data + h * half(), index_t(kv_heads) * head_dim, head_dim}; }

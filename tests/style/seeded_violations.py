@@ -39,7 +39,8 @@ SEEDED = {
         {"cuda_kernels/forward.cu": '#include <Kokkos_Core.hpp>\n'},
     ],
     "cmake_lists_agree": [
-        append("src/core/text.cpp", "") | {"src/core/CMakeLists.txt": 'annulus_room(core\n  KOKKOS text.cpp)\n'},
+        {"src/core/CMakeLists.txt": 'annulus_room(core\n  KOKKOS text.cpp)\n'},
+        {"src/core/CMakeLists.txt": 'annulus_room(core TOGETHER text.cpp)\n'},
         {"src/ops/CMakeLists.txt": 'annulus_room(ops HOST scale.cpp)\n'},
     ],
     "nvcc_files_are_few": [
