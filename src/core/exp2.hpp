@@ -44,11 +44,14 @@ KOKKOS_FORCEINLINE_FUNCTION V two_to(V x, V shifted, V f) {
   V power;
   if constexpr (std::is_arithmetic_v<V>) {
     power = Kokkos::bit_cast<A>(Kokkos::bit_cast<Bits>(fraction) + (Kokkos::bit_cast<Bits>(shifted) << mantissa));
-  } else {
+  }
+#ifndef KOKKOS_ENABLE_CUDA
+  else {
     using Words [[gnu::vector_size(sizeof(V))]] = Bits;
     power = Kokkos::bit_cast<V>(Kokkos::bit_cast<Words>(fraction) + (Kokkos::bit_cast<Words>(shifted) << mantissa));
   }
-  const V bounded = x < most ? power : x + std::numeric_limits<A>::infinity();  // a NaN goes here too
+#endif
+  const V bounded = x < most ? power : x + Kokkos::Experimental::infinity_v<A>;  // a NaN goes here too
   return x < least ? V{} : bounded;
 }
 
