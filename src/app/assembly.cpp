@@ -22,11 +22,20 @@ std::unique_ptr<io::Loader> loader(const RunConfig& config, const std::string& p
 
 Assembly::Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> world, const Streams& streams,
                    const Seams& seams)
+    : Assembly(
+          config, std::move(world), streams, seams, loader(config, config.data.train, "train", true, seams),
+          config.data.validation.empty() ? nullptr : loader(config, config.data.validation, "val", false, seams)) {}
+
+Assembly::Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> world, const Streams& streams,
+                   const Seams& seams, std::unique_ptr<io::Loader> training)
+    : Assembly(config, std::move(world), streams, seams, std::move(training), nullptr) {}
+
+Assembly::Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> world, const Streams& streams,
+                   const Seams& seams, std::unique_ptr<io::Loader> training, std::unique_ptr<io::Loader> validation)
     : mesh_(decorated(seams.communicator, std::move(world)), config.mesh_shape()),
       layout_(cp::SequenceLayout::named(config.attention.layout, config.data.sequence_length, mesh_.shape().ring)),
-      training_(loader(config, config.data.train, "train", true, seams)),
-      validation_(config.data.validation.empty() ? nullptr
-                                                 : loader(config, config.data.validation, "val", false, seams)),
+      training_(std::move(training)),
+      validation_(std::move(validation)),
       rotator_(decorated(seams.rotator, cp::make_rotator(config.attention.rotator, mesh_.ring()))),
       model_(model::make_model(config.model_config(training_->vocabulary()), {streams, mesh_, layout_, *rotator_})) {}
 

@@ -20,6 +20,9 @@ class Assembly {
   /// before it allocates anything. Throws Refused.
   Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> world, const Streams& streams,
            const Seams& seams);
+  /// The same on training data that the caller made, without validation.
+  Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> world, const Streams& streams,
+           const Seams& seams, std::unique_ptr<io::Loader> training);
 
   const comm::Mesh& mesh() const { return mesh_; }
   const cp::SequenceLayout& layout() const { return layout_; }
@@ -31,6 +34,9 @@ class Assembly {
   train::Feed feed() { return {mesh_, layout_, *model_, *training_}; }
 
  private:
+  Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> world, const Streams& streams,
+           const Seams& seams, std::unique_ptr<io::Loader> training, std::unique_ptr<io::Loader> validation);
+
   comm::Mesh mesh_;
   cp::SequenceLayout layout_;
   std::unique_ptr<io::Loader> training_, validation_;

@@ -6,7 +6,9 @@
 
 #include "app/bench_gemm.hpp"
 #include "app/bench_ops.hpp"
+#include "app/bench_step.hpp"
 #include "app/command.hpp"
+#include "app/deck_options.hpp"
 #include "app/parallel_run.hpp"
 #include "core/kokkos_session.hpp"
 #include "core/log.hpp"
@@ -36,20 +38,39 @@ class Bench final : public Command {
       all += fmt::format("\n  {}: {}", subject.name, subject.summary);
       names.push_back(subject.name);
     }
+    all += "\n  step: a deck's optimizer step on random tokens, at the deck's mesh";
+    names.emplace_back("step");
     cli.add_option("SUBJECT", subject_, all)->required()->check(CLI::IsMember(names));
+    cli.add_option("--deck", deck_.deck, "step: the deck to measure");
+    cli.add_option("--set", deck_.sets, "step: block.key=value replaces what the deck says; may be repeated")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
     cli.add_flag("--json", json_, "print JSON instead of a table");
     cli.footer(
         "Times are medians of 21 batches, taken in turns with the yardstick's. One rank.\n\n"
         "Example:\n"
-        "  OMP_NUM_THREADS=2 annulus bench ops");
+        "  OMP_NUM_THREADS=2 annulus bench ops\n"
+        "  mpiexec -n 2 annulus bench step --deck inputs/llama-tiny.toml --set mesh.ring=2");
   }
 
   Exit run(const Seams&) override {
+    if (subject_ == "step") return run_step();
+    if (!deck_.deck.empty()) throw Refused("annulus bench " + subject_ + " takes no deck: its shapes are its own");
     const auto& subject = *std::find_if(std::begin(subjects), std::end(subjects),
                                         [this](const Subject& each) { return each.name == subject_; });
     return in_parallel([&](ParallelRun& run) {
       if (run.ranks() > 1) throw Refused("annulus bench measures one rank: start it without mpiexec");
       const std::vector<BenchRow> rows = subject.rows(run.streams().compute());
+      json_ ? say_json(rows) : say_table(rows);
+      return Exit::done;
+    });
+  }
+
+  Exit run_step() const {
+    if (deck_.deck.empty()) throw Refused("annulus bench step needs --deck: the deck whose step to measure");
+    const RunConfig config = deck_.config();
+    return in_parallel([&](ParallelRun& run) {
+      const auto rows = bench_step(config, run);
       json_ ? say_json(rows) : say_table(rows);
       return Exit::done;
     });
@@ -82,6 +103,7 @@ class Bench final : public Command {
   }
 
   std::string subject_;
+  DeckOptions deck_;
   bool json_ = false;
 };
 
