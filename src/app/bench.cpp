@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "app/bench_attention.hpp"
 #include "app/bench_gemm.hpp"
 #include "app/bench_ops.hpp"
 #include "app/bench_step.hpp"
@@ -24,6 +25,7 @@ struct Subject {
 };
 
 constexpr Subject subjects[] = {
+    {"attention", "attention forward and backward, beside a large matrix product", bench_attention},
     {"gemm", "matrix products in a model's shapes, beside oneDNN called directly", bench_gemm},
     {"ops", "norms, SwiGLU, AdamW and the like, beside the rate of a copy", bench_ops},
 };
@@ -47,7 +49,7 @@ class Bench final : public Command {
         ->allow_extra_args(false);
     cli.add_flag("--json", json_, "print JSON instead of a table");
     cli.footer(
-        "Times are medians of 21 batches, taken in turns with the yardstick's. One rank.\n\n"
+        "Times are medians over batches, taken in turns with the yardstick's. One rank.\n\n"
         "Example:\n"
         "  OMP_NUM_THREADS=2 annulus bench ops\n"
         "  mpiexec -n 2 annulus bench step --deck inputs/llama-tiny.toml --set mesh.ring=2");

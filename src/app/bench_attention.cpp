@@ -1,84 +1,112 @@
 #include "app/bench_attention.hpp"
 
-#include <algorithm>
+#ifdef ANNULUS_ONEDNN
+#include <oneapi/dnnl/dnnl.hpp>
+#endif
 
+#include "app/bench_seconds.hpp"
 #include "core/bf16.hpp"
+#include "core/text.hpp"
 #include "ops/attention.hpp"
+#include "ops/gemm.hpp"
 
 namespace annulus::app {
 
 namespace {
 
-template <class T>
-void fill(const Exec& exec, const Vector<T>& values) {
-  Kokkos::parallel_for(
-      "annulus::app::bench_attention_fill",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, values.size()),
-      KOKKOS_LAMBDA(index_t n) { values(n) = static_cast<T>(static_cast<Accum<T>>(Kokkos::sin(1.3 * n))); });
-}
+constexpr index_t tokens = 2048;
+constexpr int q_heads = 4, kv_heads = 2;
 
-template <class Call>
-double fastest(const Exec& exec, int calls, const Call& call) {
-  double best = 0;
-  for (int n = 0; n <= calls; ++n) {  // the first warms up
-    exec.fence();
-    const Kokkos::Timer timer;
-    call();
-    exec.fence();
-    if (n == 1 || (n > 1 && timer.seconds() < best)) best = timer.seconds();
+/// fp32, 2048 x 2048 x 2048: oneDNN called directly where it is, the seam elsewhere.
+class Product {
+ public:
+  Product() : a_("annulus::app::a", n, n), b_("annulus::app::b", n, n), c_("annulus::app::c", n, n) {
+    Kokkos::deep_copy(a_, 1.0f);
+    Kokkos::deep_copy(b_, 1.0f);
   }
-  return best;
-}
+#ifdef ANNULUS_ONEDNN
+  static constexpr const char* name = "oneDNN fp32 2048^3";
+  void operator()(const Exec&) const {
+    dnnl::sgemm('N', 'N', n, n, n, 1.0f, a_.data(), n, b_.data(), n, 0.0f, c_.data(), n);
+  }
+#else
+  static constexpr const char* name = "gemm fp32 2048^3";
+  void operator()(const Exec& exec) const {
+    ops::Gemm<float>::run(exec, ops::Operand<const float>(a_), ops::Operand<const float>(b_), Into::overwrite, c_);
+  }
+#endif
+  static constexpr double operations = 2e-9 * 2048 * 2048 * 2048;
+
+ private:
+  static constexpr index_t n = 2048;
+  Matrix<float> a_, b_, c_;
+};
+
+/// A tensor (tokens, heads, head_dim), filled with smooth values of all sizes: constants would make all logits equal.
+template <class T>
+struct Tensor {
+  int heads, dims;
+  Vector<T> values;
+
+  Tensor(const Exec& exec, int heads, int dims)
+      : heads(heads), dims(dims), values("annulus::app::tensor", tokens * heads * dims) {
+    const auto out = values;
+    Kokkos::parallel_for(
+        "annulus::app::bench_attention_fill",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, values.size()),
+        KOKKOS_LAMBDA(index_t n) { out(n) = static_cast<T>(Kokkos::sin(1.3f * static_cast<float>(n))); });
+  }
+  operator ops::Heads<T>() const { return {values.data(), index_t(heads) * dims, dims}; }
+  operator ops::Heads<const T>() const { return {values.data(), index_t(heads) * dims, dims}; }
+};
 
 template <class T>
-void measure(const AttentionBench& bench, int dims, const char* type, std::vector<AttentionRate>& rates) {
+void measure(const Exec& exec, const Product& product, const char* type, int dims, std::vector<BenchRow>& rows) {
   using A = Accum<T>;
-  const Exec exec;
-  const index_t tokens = bench.tokens, q_size = tokens * bench.q_heads * dims, kv_size = tokens * bench.kv_heads * dims;
-  const ops::AttentionShape shape{bench.q_heads, bench.kv_heads, dims, 1 / std::sqrt(double(dims))};
+  const ops::AttentionShape shape{q_heads, kv_heads, dims, 1 / std::sqrt(double(dims))};
   const auto kernel = ops::attention_kernel<T>("auto", shape);
 
-  const Vector<T> q("q", q_size), k("k", kv_size), v("v", kv_size), out("out", q_size), dout("dout", q_size);
-  const Vector<A> lse("lse", tokens * bench.q_heads), delta("delta", tokens * bench.q_heads), dq("dq", q_size),
-      dk("dk", kv_size), dv("dv", kv_size),
-      workspace("workspace", kernel->backward_workspace_size(shape, tokens, tokens));
-  for (const auto& operand : {q, k, v, dout}) fill(exec, operand);
-  const Vector<index_t> begin("begin", tokens), end("end", tokens);
+  const Tensor<T> q(exec, q_heads, dims), k(exec, kv_heads, dims), v(exec, kv_heads, dims), out(exec, q_heads, dims),
+      dout(exec, q_heads, dims);
+  const Tensor<A> dq(exec, q_heads, dims), dk(exec, kv_heads, dims), dv(exec, kv_heads, dims);
+  const Vector<A> lse("annulus::app::lse", q_heads * tokens), delta("annulus::app::delta", q_heads * tokens),
+      workspace("annulus::app::workspace", kernel->backward_workspace_size(shape, tokens, tokens));
+  const Vector<index_t> begin("annulus::app::begin", tokens), end("annulus::app::end", tokens);
   Kokkos::parallel_for(
       "annulus::app::bench_attention_causal", Kokkos::RangePolicy<Exec>(exec, 0, tokens),
       KOKKOS_LAMBDA(int i) { end(i) = i + 1; });
-
   ops::AttentionTokens all{{}, {}, begin.data(), end.data()};
   all.queries.size = all.keys.size = 1;
   all.queries.stretch[0] = all.keys.stretch[0] = {0, tokens};
-  const auto of_q = [&](const auto& x) { return ops::Heads{x.data(), index_t(bench.q_heads) * dims, index_t(dims)}; };
-  const auto of_kv = [&](const auto& x) { return ops::Heads{x.data(), index_t(bench.kv_heads) * dims, index_t(dims)}; };
-  const auto forward = [&] {
-    kernel->forward(exec, shape, all, of_q(q), of_kv(k), of_kv(v), {}, nullptr, of_q(out), lse.data());
-  };
+
+  const auto forward = [&] { kernel->forward(exec, shape, all, q, k, v, {}, nullptr, out, lse.data()); };
   const auto backward = [&] {
-    kernel->row_dots(exec, shape, tokens, of_q(out), of_q(dout), delta.data());
-    kernel->backward(exec, shape, all, of_q(q), of_kv(k), of_kv(v), of_q(dout), lse.data(), delta.data(),
-                     Into::overwrite, of_q(dq), Into::overwrite, of_kv(dk), of_kv(dv), workspace.data());
+    kernel->row_dots(exec, shape, tokens, out, dout, delta.data());
+    kernel->backward(exec, shape, all, q, k, v, dout, lse.data(), delta.data(), Into::overwrite, dq, Into::overwrite,
+                     dk, dv, workspace.data());
   };
-  const double product = 1e-9 * tokens * tokens * dims * bench.q_heads;  // of the causal half
-  const auto add = [&](const char* pass, int products, double seconds) {
-    rates.push_back({kernel->name(), type, pass, tokens, bench.q_heads, bench.kv_heads, dims, seconds,
-                     products * product / seconds});
+  const auto add = [&](const std::string& pass, int products, const auto& call) {
+    const auto [seconds, yardstick] = median_seconds(
+        exec, call, [&] { product(exec); }, 9);
+    const double operations = 1e-9 * products * tokens * tokens * dims * q_heads;
+    rows.push_back({text(pass, "[", kernel->name(), "]"), type,
+                    text(tokens, " x ", q_heads, ":", kv_heads, " x ", dims), seconds, operations / seconds, "GFLOP/s",
+                    Product::name, Product::operations / yardstick});
   };
-  add("forward", 2, fastest(exec, bench.calls, forward));
-  add("forward+backward", 7, fastest(exec, bench.calls, [&] { forward(), backward(); }));
+  add("forward", 2, forward);
+  add("fwd+bwd", 7, [&] { forward(), backward(); });
 }
 
 }  // namespace
 
-std::vector<AttentionRate> attention_rates(const AttentionBench& bench) {
-  std::vector<AttentionRate> rates;
-  for (const int dims : bench.head_dims) {
-    measure<float>(bench, dims, "fp32", rates);
-    measure<bf16>(bench, dims, "bf16", rates);
+std::vector<BenchRow> bench_attention(const Exec& exec) {
+  const Product product;
+  std::vector<BenchRow> rows;
+  for (const int dims : {32, 64, 128}) {
+    measure<float>(exec, product, "fp32", dims, rows);
+    measure<bf16>(exec, product, "bf16", dims, rows);
   }
-  return rates;
+  return rows;
 }
 
 }  // namespace annulus::app
