@@ -4,11 +4,15 @@
 
 using namespace annulus::end_to_end;
 
-TEST_CASE("quickstart's check of the loss passes with attention, and fails where attention gives zero", "[end_to_end]") {
+TEST_CASE("quickstart's check of the loss passes with attention, and fails where attention gives zero",
+          "[end_to_end]") {
   const Folder folder;
   make_shards(folder);
-  folder.write("deck.toml", small_deck({{"mesh.ring", "2"}, {"train.steps", "300"}, {"train.micro_batch", "4"},
-                                        {"schedule.peak", "0.01"}, {"eval.windows", "20"}}));
+  folder.write("deck.toml", small_deck({{"mesh.ring", "2"},
+                                        {"train.steps", "300"},
+                                        {"train.micro_batch", "4"},
+                                        {"schedule.peak", "0.01"},
+                                        {"eval.windows", "20"}}));
   const auto gate = [&](const std::string& fault) {
     const std::map<std::string, std::string> environment = {{"ANNULUS_FAULT", fault}};
     const Outcome trained = run_annulus(folder, "train deck.toml", 2, environment, "annulus_faulty");
