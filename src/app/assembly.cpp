@@ -22,9 +22,9 @@ std::unique_ptr<io::Loader> loader(const RunConfig& config, const std::string& p
 
 Assembly::Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> world, const Streams& streams,
                    const Seams& seams)
-    : Assembly(
-          config, std::move(world), streams, seams, loader(config, config.data.train, "train", true, seams),
-          config.data.validation.empty() ? nullptr : loader(config, config.data.validation, "val", false, seams)) {}
+    : Assembly(config, std::move(world), streams, seams, loader(config, config.data.train, "train", true, seams),
+               config.data.validation.empty() ? nullptr : loader(config, config.data.validation, "val", false, seams)) {
+}
 
 Assembly::Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> world, const Streams& streams,
                    const Seams& seams, std::unique_ptr<io::Loader> training)

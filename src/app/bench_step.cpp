@@ -61,7 +61,9 @@ std::vector<BenchRow> bench_step(const RunConfig& config, ParallelRun& run) {
   train::StepSamples samples{0, config.train.micro_batch, config.accumulation()};
   for (int step = -2; step < 9; ++step) {  // the first two warm up
     const auto begin = std::chrono::steady_clock::now();
-    train::optimizer_step(parts.feed(), samples, {.lr = 1e-4, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .decay = 0.1, .clip = 1, .step = step + 3});
+    train::optimizer_step(
+        parts.feed(), samples,
+        {.lr = 1e-4, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .decay = 0.1, .clip = 1, .step = step + 3});
     if (step >= 0) seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     samples.first += samples.count(parts.mesh().shape());
   }

@@ -1,6 +1,6 @@
-/// What a command says. Results (a training run's lines, tables, JSON) go to stdout through `say`; everything else goes to
-/// stderr, so that captured output is never mixed with it. Rank 0 speaks; warnings of other ranks carry their number.
-/// Hides spdlog and fmt, which nvcc cannot compile.
+/// What a command says. Results (a training run's lines, tables, JSON) go to stdout through `say`; everything else goes
+/// to stderr, so that captured output is never mixed with it. Rank 0 speaks; warnings of other ranks carry their
+/// number. Hides spdlog and fmt, which nvcc cannot compile.
 #pragma once
 #include <string>
 

@@ -17,10 +17,13 @@ enum class Scalar { bf16, fp32, fp64, int32, int64 };
 
 constexpr index_t size_of(Scalar type) {
   switch (type) {
-    case Scalar::bf16: return 2;
+    case Scalar::bf16:
+      return 2;
     case Scalar::fp32:
-    case Scalar::int32: return 4;
-    default: return 8;
+    case Scalar::int32:
+      return 4;
+    default:
+      return 8;
   }
 }
 

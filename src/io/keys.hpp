@@ -21,8 +21,8 @@ struct DataKeys {
 };
 
 struct CheckpointKeys {
-  index_t every_steps = 0;    ///< 0: only when stopped and at the end
-  double every_minutes = 0;   ///< 0: never by time
+  index_t every_steps = 0;   ///< 0: only when stopped and at the end
+  double every_minutes = 0;  ///< 0: never by time
   index_t keep = 3;
   void describe(deck::Block& block);
 };

@@ -15,8 +15,9 @@ namespace annulus::io {
 
 /// One row, whole: T + 1 tokens in global order, and where documents begin.
 struct Sample {
-  std::vector<std::int32_t> tokens;       ///< (T + 1): the last one is only a label
-  std::vector<index_t> document_begins;   ///< ascending orders in [0, T], first 0; one entry when documents are not kept apart
+  std::vector<std::int32_t> tokens;  ///< (T + 1): the last one is only a label
+  std::vector<index_t>
+      document_begins;  ///< ascending orders in [0, T], first 0; one entry when documents are not kept apart
 };
 
 /// What attention and RoPE make of a row.
@@ -45,10 +46,11 @@ class Loader {
 };
 
 /// Splits whole rows for a rank; what every loader's batch() does.
-cp::LocalBatch local_batch(std::span<const Sample> rows, const RowRules& rules, const cp::SequenceLayout& layout, int rank);
+cp::LocalBatch local_batch(std::span<const Sample> rows, const RowRules& rules, const cp::SequenceLayout& layout,
+                           int rank);
 
-/// Over token shards. `shuffle` false (validation): sample g is window g. Throws Refused (missing or truncated shard, an
-/// id at or above the vocabulary, too few tokens for one window), naming the file.
+/// Over token shards. `shuffle` false (validation): sample g is window g. Throws Refused (missing or truncated shard,
+/// an id at or above the vocabulary, too few tokens for one window), naming the file.
 std::unique_ptr<Loader> shard_loader(const std::string& path, const char* split, const DataKeys& keys,
                                      const RowRules& rules, std::uint64_t seed, bool shuffle);
 

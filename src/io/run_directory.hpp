@@ -25,14 +25,14 @@ struct RunDirectory {
 
 struct RunState {
   std::string status = "running";  ///< running | stopped | done | failed
-  std::string reason;              ///< why it stopped or failed: "stop file", "SIGTERM", "wall clock", an error's sentence
+  std::string reason;  ///< why it stopped or failed: "stop file", "SIGTERM", "wall clock", an error's sentence
   index_t step = 0, steps = 0;
-  double seconds_per_step = 0;     ///< over the last steps
+  double seconds_per_step = 0;  ///< over the last steps
   double loss = 0;
-  double validation_loss = 0;      ///< 0: none yet
-  index_t checkpoint_step = -1;    ///< of the newest complete checkpoint; -1: none yet
-  index_t updated = 0;             ///< seconds since 1970; write_run_state sets it
-  int process = 0;                 ///< of rank 0: whether a "running" run still does
+  double validation_loss = 0;    ///< 0: none yet
+  index_t checkpoint_step = -1;  ///< of the newest complete checkpoint; -1: none yet
+  index_t updated = 0;           ///< seconds since 1970; write_run_state sets it
+  int process = 0;               ///< of rank 0: whether a "running" run still does
   std::string host;
 };
 

@@ -8,7 +8,8 @@
 namespace annulus::test {
 
 comm::Communicator& world() {
-  static comm::Communicator* const all = comm::world_communicator("ring").release();  // for ever: MPI ends before statics do
+  static comm::Communicator* const all =
+      comm::world_communicator("ring").release();  // for ever: MPI ends before statics do
   return *all;
 }
 
