@@ -33,7 +33,7 @@ class Rows {
 
  private:
   static Matrix<T> ones(index_t columns) {
-    const Matrix<T> matrix("annulus::app::bench", tokens, columns);
+    Matrix<T> matrix("annulus::app::bench", tokens, columns);
     Kokkos::deep_copy(matrix, T(1.0f));
     return matrix;
   }

@@ -31,6 +31,7 @@ int refused(Exit exit, const std::string& sentence) {
 
 std::string no_such_command(const std::string& word, const std::vector<std::unique_ptr<Command>>& commands) {
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const auto& command : commands) names.emplace_back(command->name());
   const std::string meant = nearest(word, names);
   return text("there is no command \"", word, "\"", meant.empty() ? "" : "; did you mean \"" + meant + "\"?",
