@@ -37,6 +37,7 @@ class SmallAllReduce : public Operation {
 
   void sum() {
     std::vector<const void*> terms;
+    terms.reserve(group().size);
     for (int r = 0; r < group().size; ++r)
       terms.push_back(r == group().rank ? values_.data : at(received_.data(), r * values_.bytes()));
     reduce_in_order(values_.type, reduction_, terms, values_.data, values_.count);
@@ -106,6 +107,7 @@ class PartwiseReduction : public Operation {
     const int me = group().rank;
     const index_t s = next_ - 1;
     std::vector<const void*> terms;
+    terms.reserve(group().size);
     for (int r = 0; r < group().size; ++r) terms.push_back(r == me ? term(me, s) : received(r));
     reduce_in_order(own_.type, reduction_, terms, at(own_.data, bytes(s * slice_)), slice_size(me, s));
   }

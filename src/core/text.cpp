@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace annulus {
@@ -23,7 +24,7 @@ std::string bytes_text(index_t bytes) {
 }
 
 std::string duration_text(double seconds) {
-  const auto whole = static_cast<index_t>(std::max(seconds, 0.0) + 0.5);
+  const index_t whole = std::llround(std::max(seconds, 0.0));
   if (whole >= 86400) return fmt::format("{} d {:02} h", whole / 86400, whole % 86400 / 3600);
   if (whole >= 3600) return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
   if (whole >= 60) return fmt::format("{} min {:02} s", whole / 60, whole % 60);

@@ -22,6 +22,7 @@ void Block::later(const std::string& name, const std::string& feature) { add(nam
 
 void Block::check(const std::vector<std::string>& keys, std::function<std::string()> violation) {
   std::vector<std::string> full_names;
+  full_names.reserve(keys.size());
   for (const auto& key : keys) full_names.push_back(name_ + "." + key);
   deck_.check(full_names, std::move(violation));
 }

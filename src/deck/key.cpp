@@ -26,6 +26,7 @@ std::string listed(const std::vector<std::string>& values, const char* last = " 
 template <class Values>
 std::vector<std::string> toml_texts(const Values& values) {
   std::vector<std::string> texts;
+  texts.reserve(values.size());
   for (const auto& value : values) texts.push_back(toml_text(value));
   return texts;
 }

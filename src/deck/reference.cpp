@@ -7,7 +7,7 @@ namespace annulus::deck {
 namespace {
 
 std::string row_of(const Key& key) {
-  const Value held = key.default_value();
+  const Value& held = key.default_value();
   const std::string allowed = key.range().empty() ? key.type() : text(key.type(), ": ", key.range());
   std::string meaning = key.meaning();
   if (!key.unit().empty()) meaning += text(" [", key.unit(), "]");

@@ -10,7 +10,8 @@ namespace annulus::io {
 index_t permuted(index_t i, index_t n, std::uint64_t seed, index_t epoch) {
   assert(0 <= i && i < n && n < index_t{1} << 62);
   constexpr int rounds = 6;
-  const int half = (std::bit_width(static_cast<std::uint64_t>(n - 1)) + 1) / 2;  // bits of each side; 0 where n is 1
+  const int half = (static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1))) + 1) /
+                   2;  // bits of each side; 0 where n is 1
   const std::uint32_t mask = static_cast<std::uint32_t>((std::uint64_t{1} << half) - 1);
   auto word = static_cast<std::uint64_t>(i);
   do {
