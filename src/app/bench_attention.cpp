@@ -14,7 +14,7 @@ namespace annulus::app {
 
 namespace {
 
-constexpr index_t tokens = 2048;
+constexpr index_t length = 2048;
 constexpr int q_heads = 4, kv_heads = 2;
 
 /// fp32, 2048 x 2048 x 2048: oneDNN called directly where it is, the seam elsewhere.
@@ -42,19 +42,25 @@ class Product {
   Matrix<float> a_, b_, c_;
 };
 
-/// A tensor (tokens, heads, head_dim), filled with smooth values of all sizes: constants would make all logits equal.
+/// Smooth values of all sizes: constants would make all logits equal. A function, since nvcc allows no lambda in a
+/// constructor.
+template <class T>
+void fill(const Exec& exec, const Vector<T>& values) {
+  Kokkos::parallel_for(
+      "annulus::app::bench_attention_fill",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, values.size()),
+      KOKKOS_LAMBDA(index_t n) { values(n) = static_cast<T>(Kokkos::sin(1.3f * static_cast<float>(n))); });
+}
+
+/// A tensor (length, heads, head_dim).
 template <class T>
 struct Tensor {
   int heads, dims;
   Vector<T> values;
 
   Tensor(const Exec& exec, int heads, int dims)
-      : heads(heads), dims(dims), values("annulus::app::tensor", tokens * heads * dims) {
-    const auto out = values;
-    Kokkos::parallel_for(
-        "annulus::app::bench_attention_fill",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, values.size()),
-        KOKKOS_LAMBDA(index_t n) { out(n) = static_cast<T>(Kokkos::sin(1.3f * static_cast<float>(n))); });
+      : heads(heads), dims(dims), values("annulus::app::tensor", length * heads * dims) {
+    fill(exec, values);
   }
   operator ops::Heads<T>() const { return {values.data(), index_t(heads) * dims, dims}; }
   operator ops::Heads<const T>() const { return {values.data(), index_t(heads) * dims, dims}; }
@@ -69,28 +75,28 @@ void measure(const Exec& exec, const Product& product, const char* type, int dim
   const Tensor<T> q(exec, q_heads, dims), k(exec, kv_heads, dims), v(exec, kv_heads, dims), out(exec, q_heads, dims),
       dout(exec, q_heads, dims);
   const Tensor<A> dq(exec, q_heads, dims), dk(exec, kv_heads, dims), dv(exec, kv_heads, dims);
-  const Vector<A> lse("annulus::app::lse", q_heads * tokens), delta("annulus::app::delta", q_heads * tokens),
-      workspace("annulus::app::workspace", kernel->backward_workspace_size(shape, tokens, tokens));
-  const Vector<index_t> begin("annulus::app::begin", tokens), end("annulus::app::end", tokens);
+  const Vector<A> lse("annulus::app::lse", q_heads * length), delta("annulus::app::delta", q_heads * length),
+      workspace("annulus::app::workspace", kernel->backward_workspace_size(shape, length, length));
+  const Vector<index_t> begin("annulus::app::begin", length), end("annulus::app::end", length);
   Kokkos::parallel_for(
-      "annulus::app::bench_attention_causal", Kokkos::RangePolicy<Exec>(exec, 0, tokens),
+      "annulus::app::bench_attention_causal", Kokkos::RangePolicy<Exec>(exec, 0, length),
       KOKKOS_LAMBDA(int i) { end(i) = i + 1; });
   ops::AttentionTokens all{{}, {}, begin.data(), end.data()};
   all.queries.size = all.keys.size = 1;
-  all.queries.stretch[0] = all.keys.stretch[0] = {0, tokens};
+  all.queries.stretch[0] = all.keys.stretch[0] = {0, length};
 
   const auto forward = [&] { kernel->forward(exec, shape, all, q, k, v, {}, nullptr, out, lse.data()); };
   const auto backward = [&] {
-    kernel->row_dots(exec, shape, tokens, out, dout, delta.data());
+    kernel->row_dots(exec, shape, length, out, dout, delta.data());
     kernel->backward(exec, shape, all, q, k, v, dout, lse.data(), delta.data(), Into::overwrite, dq, Into::overwrite,
                      dk, dv, workspace.data());
   };
   const auto add = [&](const std::string& pass, int products, const auto& call) {
     const auto [seconds, yardstick] = median_seconds(
         exec, call, [&] { product(exec); }, 9);
-    const double operations = 1e-9 * products * tokens * tokens * dims * q_heads;
+    const double operations = 1e-9 * products * length * length * dims * q_heads;
     rows.push_back({text(pass, "[", kernel->name(), "]"), type,
-                    text(tokens, " x ", q_heads, ":", kv_heads, " x ", dims), seconds, operations / seconds, "GFLOP/s",
+                    text(length, " x ", q_heads, ":", kv_heads, " x ", dims), seconds, operations / seconds, "GFLOP/s",
                     Product::name, Product::operations / yardstick});
   };
   add("forward", 2, forward);
