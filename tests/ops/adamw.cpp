@@ -113,9 +113,9 @@ TEMPLATE_TEST_CASE("adamw: results are the same bits on any number of threads", 
   const Numbers gradient = wave(count, 0.7);
   const State whole = computed<TestType>(Exec{}, s, gradient, 4, start(count), false);
   const double norm = squared_norm<A>(Exec{}, gradient, 0);
-  for (const Exec& exec : thread_counts()) {
+  for_thread_counts([&](const Exec& exec) {
     const State found = computed<TestType>(exec, s, gradient, 4, start(count), false);
     CHECK((found.master == whole.master && found.m == whole.m && found.v == whole.v && found.compute == whole.compute));
     CHECK(squared_norm<A>(exec, gradient, 0) == norm);
-  }
+  });
 }

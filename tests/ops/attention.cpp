@@ -182,7 +182,7 @@ TEMPLATE_TEST_CASE("attention: results are the same bits on any number of thread
     return attention_on_ranks(*ops::attention_kernel<T>(kernel, shape_of(p)), exec, p, shares, shares);
   };
   const AttentionResult all = found(Exec{});
-  for (const Exec& exec : thread_counts()) CHECK(found(exec) == all);
+  for_thread_counts([&](const Exec& exec) { CHECK(found(exec) == all); });
 }
 
 TEMPLATE_TEST_CASE("attention: a block that nobody sees changes no bit", "[ops]", float, double, bf16) {

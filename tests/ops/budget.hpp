@@ -1,5 +1,9 @@
 /// How far an operator's result may lie from the definition in fp64, derived from its roundings.
 #pragma once
+#ifndef ANNULUS_CUDA
+#include <omp.h>
+#endif
+
 #include <cmath>
 
 #include "core/bf16.hpp"
@@ -29,11 +33,21 @@ bool agrees(const Numbers& found, const Numbers& expected, double roundings, dou
   return agrees<T>(found, expected, roundings, Numbers(expected.size(), size));
 }
 
-/// Execution instances of 1, 2 and 3 threads on a host.
-inline std::vector<Exec> thread_counts() {
-  std::vector<Exec> all = Kokkos::Experimental::partition_space(Exec{}, std::vector<double>{1, 2});
-  all.push_back(Exec{});
-  return all;
+/// body(exec) with execution instances of 1, 2 and 3 threads on a host. Libraries that ask OpenMP are told the same.
+template <class Body>
+void for_thread_counts(const Body& body) {
+  std::vector<Exec> instances = Kokkos::Experimental::partition_space(Exec{}, std::vector<double>{1, 2});
+  instances.push_back(Exec{});
+  for (const Exec& exec : instances) {
+#ifdef ANNULUS_CUDA
+    body(exec);
+#else
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(exec.concurrency());
+    body(exec);
+    omp_set_num_threads(before);
+#endif
+  }
 }
 
 template <class T>

@@ -91,6 +91,6 @@ TEMPLATE_TEST_CASE("embedding: gradients are the same bits on any number of thre
   const auto ids = text_ids(tokens, vocabulary);
   const Numbers dx = wave(tokens * width, 0.7);
   const Numbers whole = gradient<TestType, TestType>(Exec{}, ids, dx, vocabulary, width, 0.1);
-  for (const Exec& exec : thread_counts())
-    CHECK(gradient<TestType, TestType>(exec, ids, dx, vocabulary, width, 0.1) == whole);
+  for_thread_counts(
+      [&](const Exec& exec) { CHECK(gradient<TestType, TestType>(exec, ids, dx, vocabulary, width, 0.1) == whole); });
 }

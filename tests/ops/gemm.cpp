@@ -143,7 +143,7 @@ TEMPLATE_TEST_CASE("gemm: results are the same bits on any number of threads", "
   const Stored<In> A(wave(m * k, 1.3), a_transposed ? k : m, a_transposed ? m : k, 0);
   const Stored<In> B(wave(k * n, 0.7), b_transposed ? n : k, b_transposed ? k : n, 0);
   Numbers first;
-  for (const Exec& exec : thread_counts()) {
+  for_thread_counts([&](const Exec& exec) {
     const Stored<Out> C(Numbers(m * n), m, n, 0);
     Exec{}.fence();
     Gemm<In, Out>::run(exec, A.input(a_transposed), B.input(b_transposed), Into::overwrite, C);
@@ -151,5 +151,5 @@ TEMPLATE_TEST_CASE("gemm: results are the same bits on any number of threads", "
     const Numbers found = C.values();
     if (first.empty()) first = found;
     CHECK(found == first);
-  }
+  });
 }

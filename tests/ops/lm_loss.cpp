@@ -135,9 +135,9 @@ TEMPLATE_TEST_CASE("lm_loss: results are the same bits on any number of threads"
   const Numbers x = wave(tokens * width, 1.3), head = wave(vocabulary * width, 0.37);
   const Labels labels = some_labels(tokens, vocabulary);
   const Result whole = computed<TestType>(Exec{}, x, head, labels, width, 0.1, Into::overwrite, 0);
-  for (const Exec& exec : thread_counts()) {
+  for_thread_counts([&](const Exec& exec) {
     const Result found = computed<TestType>(exec, x, head, labels, width, 0.1, Into::overwrite, 0);
     CHECK((found.nll == whole.nll && found.dx == whole.dx && found.dhead == whole.dhead));
     CHECK(found.nll_sum == whole.nll_sum);
-  }
+  });
 }

@@ -175,9 +175,9 @@ TEMPLATE_TEST_CASE("qk_norm_rope: results are the same bits on any number of thr
   if (!on_gpu && Exec{}.concurrency() < 3) SKIP("needs OMP_NUM_THREADS >= 3, as ctest sets it");
   const Case c({4, 2, 40}, 200, true, true);
   const Result whole = computed<TestType>(Exec{}, c, 0);
-  for (const Exec& exec : thread_counts()) {
+  for_thread_counts([&](const Exec& exec) {
     const Result found = computed<TestType>(exec, c, 0);
     CHECK((found.out == whole.out && found.dqkv == whole.dqkv));
     CHECK((found.dq_gain == whole.dq_gain && found.dk_gain == whole.dk_gain));
-  }
+  });
 }

@@ -77,8 +77,8 @@ TEMPLATE_TEST_CASE("residual_norm: results are the same bits on any number of th
   const index_t width = 300, tokens = 67;
   const Numbers x = wave(tokens * width, 1.3), branch = wave(tokens * width, 0.7), gain = wave(width, 0.9, 1.5);
   const Found whole = computed<TestType, TestType>(Exec{}, x, branch, gain, false);
-  for (const Exec& exec : thread_counts()) {
+  for_thread_counts([&](const Exec& exec) {
     const Found found = computed<TestType, TestType>(exec, x, branch, gain, false);
     CHECK((found.sum == whole.sum && found.y == whole.y && found.rstd == whole.rstd));
-  }
+  });
 }

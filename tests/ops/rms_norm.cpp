@@ -99,8 +99,8 @@ TEMPLATE_TEST_CASE("rms_norm: results are the same bits on any number of threads
   const Numbers x = rounded<T>(wave(tokens * width, 1.3)), gain = rounded<T>(wave(width, 0.9, 1.5)),
                 dy = rounded<T>(wave(tokens * width, 0.7));
   const Naive whole = computed<T>(Exec{}, x, gain, dy, Into::overwrite, 0);
-  for (const Exec& part : thread_counts()) {
+  for_thread_counts([&](const Exec& part) {
     const Naive found = computed<T>(part, x, gain, dy, Into::overwrite, 0);
     CHECK((found.y == whole.y && found.dx == whole.dx && found.dgain == whole.dgain));
-  }
+  });
 }

@@ -91,8 +91,8 @@ TEMPLATE_TEST_CASE("swiglu: results are the same bits on any number of threads",
   const index_t ffn = 100, tokens = 37;
   const Numbers gate_up = wave(tokens * 2 * ffn, 1.3), dhidden = wave(tokens * ffn, 0.7);
   const Result whole = computed<TestType>(Exec{}, gate_up, dhidden, tokens, ffn, false);
-  for (const Exec& exec : thread_counts()) {
+  for_thread_counts([&](const Exec& exec) {
     const Result found = computed<TestType>(exec, gate_up, dhidden, tokens, ffn, false);
     CHECK((found.hidden == whole.hidden && found.dgate_up == whole.dgate_up));
-  }
+  });
 }
