@@ -33,20 +33,31 @@ bool agrees(const Numbers& found, const Numbers& expected, double roundings, dou
   return agrees<T>(found, expected, roundings, Numbers(expected.size(), size));
 }
 
+/// While it lives, libraries that ask OpenMP on this thread find as many threads as `exec` has.
+class OpenMPThreads {
+#ifdef ANNULUS_CUDA
+ public:
+  explicit OpenMPThreads(const Exec&) {}
+#else
+ public:
+  explicit OpenMPThreads(const Exec& exec) { omp_set_num_threads(exec.concurrency()); }
+  ~OpenMPThreads() { omp_set_num_threads(before_); }
+  OpenMPThreads(const OpenMPThreads&) = delete;
+  OpenMPThreads& operator=(const OpenMPThreads&) = delete;
+
+ private:
+  int before_ = omp_get_max_threads();
+#endif
+};
+
 /// body(exec) with execution instances of 1, 2 and 3 threads on a host. Libraries that ask OpenMP are told the same.
 template <class Body>
 void for_thread_counts(const Body& body) {
   std::vector<Exec> instances = Kokkos::Experimental::partition_space(Exec{}, std::vector<double>{1, 2});
   instances.push_back(Exec{});
   for (const Exec& exec : instances) {
-#ifdef ANNULUS_CUDA
+    const OpenMPThreads as_many(exec);
     body(exec);
-#else
-    const int before = omp_get_max_threads();
-    omp_set_num_threads(exec.concurrency());
-    body(exec);
-    omp_set_num_threads(before);
-#endif
   }
 }
 
