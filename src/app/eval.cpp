@@ -55,7 +55,6 @@ class Eval final : public Command {
     const index_t all = validation.samples_per_epoch();
     const index_t asked = windows_ < 0 ? trained.config().eval.windows : windows_;
     const index_t windows = asked == 0 ? all : std::min(asked, all);
-    const auto loss = eval::position_loss(parts.model(), validation, parts.layout(), parts.mesh(), windows);
 
     double bigram = 0;
     if (bigram_) {
@@ -64,6 +63,7 @@ class Eval final : public Command {
       for (index_t g = 0; g < windows; ++g) sum += model.cross_entropy(validation.sample(g).tokens);
       bigram = sum / double(windows);
     }
+    const auto loss = eval::position_loss(parts.model(), validation, parts.layout(), parts.mesh(), windows);
     const bool enough = margin_ <= 0 || loss.mean() <= bigram - margin_;
     if (json_)
       log::say(as_json(trained, loss, bigram));

@@ -14,6 +14,7 @@ class Resume final : public Command {
 
   void declare(CLI::App& cli) override {
     deck_.declare(cli);
+    cli.add_flag("--other-data", other_data_, "go on although data.train or run.seed is not the checkpoint's");
     cli.footer(
         "Any mesh can go on with any mesh's checkpoint; at the same mesh the run is bit for bit what it would have "
         "been without\n"
@@ -28,15 +29,28 @@ class Resume final : public Command {
     const io::RunDirectory found{deck_.config().directory()};
     const RunConfig config = load_config(deck_.deck, deck_.sets, stored_deck(found));
     const io::RunDirectory run{config.directory()};
-    return training_run(config, seams, [&](model::Model& model, const comm::Mesh& mesh) {
-      const auto info = io::resume_newest(run.root, model, mesh.world());
+    return training_run(config, seams, [&](Assembly& parts) {
+      const auto info = io::resume_newest(run.root, parts.model(), parts.mesh().world());
       if (!info)
         throw BadCheckpoint(
             text("the run ", run.root.string(), " has no checkpoint to go on from; begin it with `annulus train`"));
+      if (!other_data_) refuse_other_data(*info, parts, config);
       if (info->counters.step >= config.train.steps)
         log::note(text("the run has done its ", config.train.steps, " steps already"));
       return info->counters;
     });
+  }
+
+  /// The sample that a run goes on from counts in an order that the data and the seed determine.
+  static void refuse_other_data(const io::CheckpointInfo& info, const Assembly& parts, const RunConfig& config) {
+    const char* advice = "; --other-data goes on nevertheless, from the sample of the same number";
+    if (const std::string found = parts.training().fingerprint(); found != info.data_fingerprint)
+      throw Refused(text("data.train (", config.data.train, ", fingerprint ", found,
+                         ") is not what the checkpoint was trained on (fingerprint ", info.data_fingerprint, ")",
+                         advice));
+    if (const auto seed = static_cast<std::uint64_t>(config.run.seed); seed != info.counters.seed)
+      throw Refused(text("run.seed is ", seed, " and the checkpoint's is ", info.counters.seed,
+                         ", which is another order of the data", advice));
   }
 
   static std::string stored_deck(const io::RunDirectory& run) {
@@ -46,6 +60,7 @@ class Resume final : public Command {
   }
 
   DeckOptions deck_;
+  bool other_data_ = false;
 };
 
 }  // namespace

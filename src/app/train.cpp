@@ -23,9 +23,9 @@ class Train final : public Command {
 
   Exit run(const Seams& seams) override {
     const RunConfig config = deck_.config();
-    return training_run(config, seams, [&](model::Model& model, const comm::Mesh& mesh) {
-      begin_directory(config, mesh);
-      model.initialise(config.run.seed);
+    return training_run(config, seams, [&](Assembly& parts) {
+      begin_directory(config, parts.mesh());
+      parts.model().initialise(config.run.seed);
       return io::Counters{.seed = static_cast<std::uint64_t>(config.run.seed)};
     });
   }

@@ -41,7 +41,7 @@ Exit training_run(const RunConfig& config, const Seams& seams, const Beginning& 
   return in_parallel([&](ParallelRun& parallel) {
     check_ranks(config, parallel.ranks());
     Assembly parts(config, parallel.world(), parallel.streams(), seams);
-    const auto counters = beginning(parts.model(), parts.mesh());
+    const auto counters = beginning(parts);
     const io::RunDirectory run{config.directory()};
     store_deck(config, run, parts.mesh());
     log::say(start_block(config, parts));

@@ -12,7 +12,7 @@
 namespace annulus::app {
 
 /// Fills the model and says where the run stands. Collective.
-using Beginning = std::function<io::Counters(model::Model&, const comm::Mesh&)>;
+using Beginning = std::function<io::Counters(Assembly&)>;
 
 /// Starts MPI and Kokkos, builds the run's parts, prints the start block and trains.
 Exit training_run(const RunConfig& config, const Seams& seams, const Beginning& beginning);

@@ -2,13 +2,24 @@
 
 #include <cmath>
 
+#include "core/error.hpp"
+#include "core/text.hpp"
+
 namespace annulus::eval {
 
+namespace {
+
+std::size_t pairs_of(index_t vocabulary) {
+  if (vocabulary > BigramModel::largest_vocabulary)
+    throw Refused(text("a bigram model counts every pair of ids: up to ", BigramModel::largest_vocabulary,
+                       " ids can be held, and this vocabulary has ", vocabulary, "; evaluate without --bigram"));
+  return static_cast<std::size_t>(vocabulary * vocabulary);
+}
+
+}  // namespace
+
 BigramModel::BigramModel(std::span<const std::int32_t> text, index_t vocabulary)
-    : vocabulary_(vocabulary),
-      singles_(vocabulary),
-      followed_(vocabulary),
-      pairs_(static_cast<std::size_t>(vocabulary * vocabulary)) {
+    : vocabulary_(vocabulary), singles_(vocabulary), followed_(vocabulary), pairs_(pairs_of(vocabulary)) {
   const std::size_t counted = text.size() / 10 * 9;
   count(text.first(counted));
   const auto held_out = text.subspan(counted);

@@ -13,7 +13,10 @@ namespace annulus::eval {
 
 class BigramModel {
  public:
-  /// Counts the first nine tenths of `text`, fits the weights on the rest, then counts all of it.
+  static constexpr index_t largest_vocabulary = 16384;  ///< whose table of pairs takes 1 GiB
+
+  /// Throws Refused where the vocabulary is larger. Counts the first nine tenths of `text`, fits the weights on the
+  /// rest, then counts all of it.
   BigramModel(std::span<const std::int32_t> text, index_t vocabulary);
 
   /// -log p(next | previous), in nats.

@@ -1,6 +1,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 
 #include "program.hpp"
 
@@ -62,6 +63,24 @@ TEST_CASE("resume: the checkpoint of step 0 is the beginning of the run", "[end_
   INFO(outcome.error);
   REQUIRE(outcome.code == 0);
   CHECK(column(run / "metrics.csv", "loss") == expected);
+}
+
+TEST_CASE("resume: other data and another order of the data are refused, or asked for", "[end_to_end]") {
+  const Folder folder;
+  make_shards(folder);
+  folder.write("deck.toml", small_deck());
+  stop_after(folder, 3);
+  REQUIRE(run_annulus(folder, "train deck.toml", 1).code == 85);
+  const Outcome order = run_annulus(folder, "resume deck.toml --set run.seed=99", 1);
+  CHECK(order.code == 2);
+  CHECK(order.error.find("run.seed is 99") != std::string::npos);
+  const auto shard = folder.path() / "data/train_shard_00000.bin";
+  REQUIRE(std::filesystem::exists(shard));
+  std::fstream(shard, std::ios::in | std::ios::out | std::ios::binary).seekp(1024 + 10).write("#", 1);
+  const Outcome data = run_annulus(folder, "resume deck.toml", 1);
+  CHECK(data.code == 2);
+  CHECK(data.error.find("is not what the checkpoint was trained on") != std::string::npos);
+  CHECK(run_annulus(folder, "resume deck.toml --other-data", 1).code == 0);
 }
 
 TEST_CASE("resume: a checkpoint of 4 ranks goes on at 1 and at 3 with the same next loss", "[end_to_end]") {

@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
+#include "core/error.hpp"
 #include "core/rng.hpp"
 
 using namespace annulus;
@@ -46,4 +47,9 @@ TEST_CASE("bigram: where neighbours tell nothing, the weights say so", "[eval]")
   const BigramModel model(chain(400, 0, 3), 4);  // too short to count pairs well
   CHECK(model.weights()[0] < 0.5);
   CHECK(std::abs(model.cross_entropy(chain(100000, 0, 4)) - std::log(4.0)) < 0.02);
+}
+
+TEST_CASE("bigram: a vocabulary whose pairs are too many to count is refused", "[eval]") {
+  CHECK_NOTHROW(BigramModel(std::vector<std::int32_t>{0, 1}, 300));
+  CHECK_THROWS_AS(BigramModel(std::vector<std::int32_t>{0, 1}, BigramModel::largest_vocabulary + 1), Refused);
 }
