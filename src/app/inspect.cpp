@@ -76,6 +76,7 @@ class Inspect final : public Command {
            {"compute type", info.compute_type},
            {"tokenizer", info.tokenizer},
            {"data fingerprint", info.data_fingerprint},
+           {"rope history", Json::parse(info.rope_history, nullptr, false)},
            {"git", info.git},
            {"parameters", parameters},
            {"tensors", tensors}});

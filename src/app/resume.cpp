@@ -37,7 +37,7 @@ class Resume final : public Command {
       if (!other_data_) refuse_other_data(*info, parts, config);
       if (info->counters.step >= config.train.steps)
         log::note(text("the run has done its ", config.train.steps, " steps already"));
-      return info->counters;
+      return *info;
     });
   }
 

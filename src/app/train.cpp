@@ -26,7 +26,9 @@ class Train final : public Command {
     return training_run(config, seams, [&](Assembly& parts) {
       begin_directory(config, parts.mesh());
       parts.model().initialise(config.run.seed);
-      return io::Counters{.seed = static_cast<std::uint64_t>(config.run.seed)};
+      io::CheckpointInfo begun;
+      begun.counters.seed = static_cast<std::uint64_t>(config.run.seed);
+      return begun;
     });
   }
 

@@ -1,6 +1,7 @@
 #include "app/training_run.hpp"
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "app/parallel_run.hpp"
 #include "app/start_block.hpp"
@@ -18,6 +19,15 @@ std::string tokenizer_name(const std::string& data) {
   const std::filesystem::path path = data;
   const auto record = io::read_tokenizer_record(std::filesystem::is_directory(path) ? path : path.parent_path());
   return record ? record->name : "";
+}
+
+/// `so_far` (a checkpoint's, empty at the beginning), and what holds from `step` on where that is something else.
+std::string rope_history(const std::string& so_far, index_t step, const model::RopeKeys& rope) {
+  auto history = so_far.empty() ? nlohmann::json::array() : nlohmann::json::parse(so_far);
+  const nlohmann::json now = {{"step", step}, {"theta", rope.theta}, {"scaling", rope.scaling}};
+  const auto same = [&](const char* key) { return history.back().at(key) == now.at(key); };
+  if (history.empty() || !same("theta") || !same("scaling")) history.push_back(now);
+  return history.dump();
 }
 
 /// The run's directory and the resolved deck in it. Rank 0 writes; all ranks fail where it cannot.
@@ -41,27 +51,29 @@ Exit training_run(const RunConfig& config, const Seams& seams, const Beginning& 
   return in_parallel([&](ParallelRun& parallel) {
     check_ranks(config, parallel.ranks());
     Assembly parts(config, parallel.world(), parallel.streams(), seams);
-    const auto counters = beginning(parts);
+    const auto begun = beginning(parts);
     const io::RunDirectory run{config.directory()};
     store_deck(config, run, parts.mesh());
     log::say(start_block(config, parts));
-    train::Trainer trainer({.train = config.train,
-                            .optimizer = config.optimizer,
-                            .schedule = config.schedule,
-                            .checkpoint = config.checkpoint,
-                            .eval = config.eval,
-                            .wall_minutes = config.run.wall_minutes,
-                            .accumulation = config.accumulation(),
-                            .run = run,
-                            .origin = {.counters = counters,
-                                       .deck = config.text,
-                                       .git = git_version,
-                                       .data_fingerprint = parts.training().fingerprint(),
-                                       .tokenizer = tokenizer_name(config.data.train),
-                                       .compute_type = std::string(name_of(parts.model().compute_type())),
-                                       .format_version = 0,
-                                       .tensors = {}}},
-                           parts.feed(), parts.validation());
+    train::Trainer trainer(
+        {.train = config.train,
+         .optimizer = config.optimizer,
+         .schedule = config.schedule,
+         .checkpoint = config.checkpoint,
+         .eval = config.eval,
+         .wall_minutes = config.run.wall_minutes,
+         .accumulation = config.accumulation(),
+         .run = run,
+         .origin = {.counters = begun.counters,
+                    .deck = config.text,
+                    .git = git_version,
+                    .data_fingerprint = parts.training().fingerprint(),
+                    .rope_history = rope_history(begun.rope_history, begun.counters.step, config.rope),
+                    .tokenizer = tokenizer_name(config.data.train),
+                    .compute_type = std::string(name_of(parts.model().compute_type())),
+                    .format_version = 0,
+                    .tensors = {}}},
+        parts.feed(), parts.validation());
     return trainer.run();
   });
 }

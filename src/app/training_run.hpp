@@ -11,8 +11,8 @@
 
 namespace annulus::app {
 
-/// Fills the model and says where the run stands. Collective.
-using Beginning = std::function<io::Counters(Assembly&)>;
+/// Fills the model and says where the run stands: counters, and the RoPE history so far. Collective.
+using Beginning = std::function<io::CheckpointInfo(Assembly&)>;
 
 /// Starts MPI and Kokkos, builds the run's parts, prints the start block and trains.
 Exit training_run(const RunConfig& config, const Seams& seams, const Beginning& beginning);

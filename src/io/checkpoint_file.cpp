@@ -37,6 +37,7 @@ void write_info(hid_t file, const CheckpointInfo& info) {
   h5::write_attribute(run, "deck_hash", hash_of_text(info.deck));  // HDF5 keeps long texts outside its checksums
   h5::write_attribute(run, "git", info.git);
   h5::write_attribute(run, "data_fingerprint", info.data_fingerprint);
+  h5::write_attribute(run, "rope_history", info.rope_history);
   h5::write_attribute(run, "tokenizer", info.tokenizer);
   h5::write_attribute(run, "compute_type", info.compute_type);
 
@@ -65,6 +66,7 @@ CheckpointInfo read_info(hid_t file) {
     throw BadCheckpoint("its deck does not have the hash that was stored with it");
   info.git = h5::attribute<std::string>(run, "git");
   info.data_fingerprint = h5::attribute<std::string>(run, "data_fingerprint");
+  info.rope_history = h5::attribute<std::string>(run, "rope_history");
   info.tokenizer = h5::attribute<std::string>(run, "tokenizer");
   info.compute_type = h5::attribute<std::string>(run, "compute_type");
 

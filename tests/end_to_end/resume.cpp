@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "program.hpp"
 
@@ -81,6 +82,22 @@ TEST_CASE("resume: other data and another order of the data are refused, or aske
   CHECK(data.code == 2);
   CHECK(data.error.find("is not what the checkpoint was trained on") != std::string::npos);
   CHECK(run_annulus(folder, "resume deck.toml --other-data", 1).code == 0);
+}
+
+TEST_CASE("resume: a checkpoint remembers each rotary embedding that the run had", "[end_to_end]") {
+  const Folder folder;
+  make_shards(folder);
+  folder.write("deck.toml", small_deck());
+  stop_after(folder, 3);
+  REQUIRE(run_annulus(folder, "train deck.toml", 1).code == 85);
+  stop_after(folder, 5);
+  REQUIRE(run_annulus(folder, "resume deck.toml", 1).code == 85);
+  REQUIRE(run_annulus(folder, "resume deck.toml --set rope.theta=500000", 1).code == 0);
+  const Outcome inspected = run_annulus(folder, "inspect --json runs/small/checkpoints/step_000000008.h5");
+  INFO(inspected.out);
+  CHECK(nlohmann::json::parse(inspected.out).at("rope history") ==
+        nlohmann::json::parse(R"([{"step": 0, "theta": 10000.0, "scaling": "none"},
+                                  {"step": 5, "theta": 500000.0, "scaling": "none"}])"));
 }
 
 TEST_CASE("resume: a checkpoint of 4 ranks goes on at 1 and at 3 with the same next loss", "[end_to_end]") {

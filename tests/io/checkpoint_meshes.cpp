@@ -26,7 +26,8 @@ bool same_info(const CheckpointInfo& found, const CheckpointInfo& expected) {
   const Counters &a = found.counters, &b = expected.counters;
   return a.step == b.step && a.sample == b.sample && a.tokens == b.tokens && a.seed == b.seed &&
          a.best_validation == b.best_validation && found.deck == expected.deck && found.git == expected.git &&
-         found.data_fingerprint == expected.data_fingerprint && found.tokenizer == expected.tokenizer;
+         found.data_fingerprint == expected.data_fingerprint && found.rope_history == expected.rope_history &&
+         found.tokenizer == expected.tokenizer;
 }
 
 /// From the definition in docs/checkpoint-format.md, over a whole tensor.

@@ -41,6 +41,7 @@ class CheckpointRun {
             .deck = "[run]\nname = \"tüst\"\n",
             .git = "0123abcd",
             .data_fingerprint = "00ff00ff00ff00ff",
+            .rope_history = R"([{"scaling":"none","step":0,"theta":10000.0}])",
             .tokenizer = "byte",
             .compute_type = "",
             .tensors = {}};
