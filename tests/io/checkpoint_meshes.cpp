@@ -63,7 +63,8 @@ TEST_CASE("checkpoint: what any mesh writes, any mesh reads", "[io]") {
       const auto reading = first_ranks(readers);
       if (!reading) continue;
       FakeModel model(readers, rank(), types.compute, types.state);
-      const auto info = read_checkpoint(run.file(writers), model, *reading);
+      CheckpointInfo info;
+      CHECK_NOTHROW(info = read_checkpoint(run.file(writers), model, *reading));  // the other ranks go on
       CHECK(model.holds(writers));
       CHECK(model.refreshed == 1);
       CHECK(same_info(info, CheckpointRun::info(writers)));
