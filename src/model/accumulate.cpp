@@ -106,5 +106,6 @@ void Transformer<T>::reduce(int bucket) {
 
 template class Transformer<float>;
 template class Transformer<double>;
+template class Transformer<bf16>;
 
 }  // namespace annulus::model

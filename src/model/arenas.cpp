@@ -108,5 +108,6 @@ void Transformer<T>::refresh_compute() {
 
 template class Transformer<float>;
 template class Transformer<double>;
+template class Transformer<bf16>;
 
 }  // namespace annulus::model

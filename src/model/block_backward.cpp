@@ -84,5 +84,6 @@ void Transformer<T>::head_gradients(index_t layer, const A* dq, const cp::KvBloc
 
 template class Transformer<float>;
 template class Transformer<double>;
+template class Transformer<bf16>;
 
 }  // namespace annulus::model

@@ -103,5 +103,6 @@ auto Transformer<T>::saved(index_t layer) const -> SavedViews {
 
 template class Transformer<float>;
 template class Transformer<double>;
+template class Transformer<bf16>;
 
 }  // namespace annulus::model

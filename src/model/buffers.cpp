@@ -205,5 +205,6 @@ auto Buffers<T>::ring_scratch(Planner& planner, const RingWorkspace& workspace) 
 
 template struct Buffers<float>;
 template struct Buffers<double>;
+template struct Buffers<bf16>;
 
 }  // namespace annulus::model

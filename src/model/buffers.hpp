@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "comm/mesh.hpp"
+#include "core/bf16.hpp"
 #include "cp/ring_attention.hpp"
 #include "cp/sequence_layout.hpp"
 #include "model/memory.hpp"

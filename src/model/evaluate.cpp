@@ -53,5 +53,6 @@ void Transformer<T>::logits(const cp::LocalBatch& batch, index_t local_token, st
 
 template class Transformer<float>;
 template class Transformer<double>;
+template class Transformer<bf16>;
 
 }  // namespace annulus::model

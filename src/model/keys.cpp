@@ -106,9 +106,8 @@ void AttentionKeys::describe(deck::Block& block) {
 void PrecisionKeys::describe(deck::Block& block) {
   block.doc("Types of numbers. Master weights, gradients and moments are fp32, or fp64 where that computes.");
   block.key("compute", compute)
-      .one_of({"fp32", "fp64"})
-      .later("bf16", "bf16 compute with fp32 master weights")
-      .doc("type of activations and of the weights that products read");
+      .one_of({"fp32", "fp64", "bf16"})
+      .doc("type of activations and of the weights that products read; with bf16, sums are carried in fp32");
   block.later("residual", "type of the residual stream where it is not the compute type");
   block.later("norms", "type of the norms' outputs where it is not the compute type");
   block.later("tf32", "TF32 products on GPUs");

@@ -36,7 +36,7 @@ struct AttentionKeys {
 };
 
 struct PrecisionKeys {
-  std::string compute = "fp32";  ///< fp32 | fp64
+  std::string compute = "fp32";  ///< fp32 | fp64 | bf16
   void describe(deck::Block& block);
 };
 

@@ -8,7 +8,9 @@ namespace annulus::model {
 namespace {
 
 template <class V>
-constexpr Scalar scalar = std::is_same_v<V, double> ? Scalar::fp64 : Scalar::fp32;
+constexpr Scalar scalar = std::is_same_v<V, double>  ? Scalar::fp64
+                          : std::is_same_v<V, float> ? Scalar::fp32
+                                                     : Scalar::bf16;
 
 template <class A>
 Matrix<const A> uploaded(const Exec& exec, const std::vector<double>& values, Matrix<A> table) {
@@ -40,7 +42,8 @@ template <class Make>
 auto with_compute_type(const ModelConfig& config, const Make& make) {
   if (config.precision.compute == "fp32") return make(float{});
   if (config.precision.compute == "fp64") return make(double{});
-  throw Refused("precision.compute = \"" + config.precision.compute + "\" is not built yet: use \"fp32\" or \"fp64\"");
+  if (config.precision.compute == "bf16") return make(bf16{});
+  throw Refused("precision.compute = \"" + config.precision.compute + "\" is none of \"fp32\", \"fp64\" and \"bf16\"");
 }
 
 }  // namespace
@@ -85,6 +88,7 @@ Scalar Transformer<T>::compute_type() const {
 
 template class Transformer<float>;
 template class Transformer<double>;
+template class Transformer<bf16>;
 
 MemoryPlan memory_plan(const ModelConfig& config, const comm::MeshShape& mesh, const cp::SequenceLayout& layout) {
   return with_compute_type(config, [&](auto type) { return Buffers<decltype(type)>(config, mesh, layout).plan; });

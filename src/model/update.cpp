@@ -76,5 +76,6 @@ void Transformer<T>::gather() {
 
 template class Transformer<float>;
 template class Transformer<double>;
+template class Transformer<bf16>;
 
 }  // namespace annulus::model

@@ -53,7 +53,7 @@ void live(const ModelConfig& config, comm::MeshShape shape) {
 
 TEST_CASE("model: a run allocates what the plan says, label by label, and nothing else", "[model]") {
   ModelConfig config = small_model(GENERATE(2, 97), 2, GENERATE(false, true));
-  config.precision.compute = GENERATE("fp32", "fp64");
+  config.precision.compute = GENERATE("fp32", "fp64", "bf16");
   const comm::MeshShape shape{1, ranks(), 1};
   const auto layout = cp::SequenceLayout::named(config.attention.layout, config.sequence_length, shape.ring);
   const auto planned = by_label(memory_plan(config, shape, layout));

@@ -1,6 +1,8 @@
 #include "model/rig.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cassert>
 #include <span>
 
 #include "comm/mpi_communicator.hpp"
@@ -104,11 +106,14 @@ void accumulate(Rig& rig, const std::vector<std::vector<Row>>& micro_batches) {
 namespace {
 
 template <class E>
-Numbers elements_of(const Model& model, Arena arena, Stretch stretch) {
+std::vector<E> elements_of(const Model& model, Arena arena, Stretch stretch) {
   std::vector<E> values(stretch.count);
   model.read(arena, stretch, std::as_writable_bytes(std::span(values)));
-  return Numbers(values.begin(), values.end());
+  return values;
 }
+
+/// The upper half of a float's bits.
+double from_bf16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
 Scalar type_of(const Model& model, Arena arena) {
   return arena == Arena::compute ? model.compute_type() : model.state_type();
@@ -117,11 +122,23 @@ Scalar type_of(const Model& model, Arena arena) {
 }  // namespace
 
 Numbers elements(const Model& model, Arena arena, Stretch stretch) {
-  return type_of(model, arena) == Scalar::fp64 ? elements_of<double>(model, arena, stretch)
-                                               : elements_of<float>(model, arena, stretch);
+  const auto numbers = [](const auto& values) { return Numbers(values.begin(), values.end()); };
+  switch (type_of(model, arena)) {
+    case Scalar::fp64:
+      return elements_of<double>(model, arena, stretch);
+    case Scalar::fp32:
+      return numbers(elements_of<float>(model, arena, stretch));
+    default: {
+      Numbers wide;
+      for (const std::uint16_t bits : elements_of<std::uint16_t>(model, arena, stretch))
+        wide.push_back(from_bf16(bits));
+      return wide;
+    }
+  }
 }
 
 void set_elements(Model& model, Arena arena, index_t begin, const Numbers& values) {
+  assert(type_of(model, arena) != Scalar::bf16);
   const Stretch stretch{begin, index_t(values.size())};
   const std::vector<float> narrow(values.begin(), values.end());
   model.write(

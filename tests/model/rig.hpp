@@ -56,6 +56,7 @@ std::map<std::string, Numbers> tensors(const Rig& rig, model::Arena arena);
 
 /// An arena's elements on this rank, of whatever type, as fp64.
 Numbers elements(const model::Model& model, model::Arena arena, model::Stretch stretch);
+/// The arena's type is not bf16.
 void set_elements(model::Model& model, model::Arena arena, index_t begin, const Numbers& values);
 
 }  // namespace annulus::test

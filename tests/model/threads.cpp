@@ -65,6 +65,7 @@ TEST_CASE("model: the bits of two steps, for the case below", "[.bits]") {
   std::ofstream out(file, std::ios::binary);
   write_bits(out, "fp32");
   write_bits(out, "fp64");
+  write_bits(out, "bf16");
   const int threads = Exec{}.concurrency();
   out.write(reinterpret_cast<const char*>(&threads), sizeof threads);
 }
