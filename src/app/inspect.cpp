@@ -102,7 +102,7 @@ class Inspect final : public Command {
   void print(const Json& facts) const {
     if (json_) return log::say(facts.dump(2));
     for (const auto& [name, value] : facts.items()) {
-      if (!value.is_array()) {
+      if (name != "tensors") {
         log::say(fmt::format("{:<22}{}", name, value.is_string() ? value.get<std::string>() : value.dump()));
         continue;
       }
