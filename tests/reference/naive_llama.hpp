@@ -1,6 +1,7 @@
 /// The Llama family written down from its papers, one scalar at a time in fp64, sharing no code with the operators:
 /// RMSNorm (Zhang & Sennrich 2019), RoPE by halves (Su et al. 2021), grouped-query attention (Ainslie et al. 2023),
-/// SwiGLU (Shazeer 2020), norms before each branch, norms of queries and keys per head before the rotation.
+/// SwiGLU (Shazeer 2020), norms before each branch, norms of queries and keys per head before the rotation. On request
+/// it rounds to bf16 where bf16 compute does, and nowhere else.
 #pragma once
 #include <map>
 #include <string>
@@ -16,6 +17,7 @@ struct LlamaShape {
   int layers, width, heads, kv_heads, head_dim, ffn, vocabulary;
   bool tied, qk_norm;
   double norm_eps, theta;
+  bool bf16 = false;
 };
 
 /// A row of the batch. Token i predicts labels[i] where that is not negative, and attends to the tokens j with
@@ -32,21 +34,50 @@ class Llama {
   /// The sum over tokens with a label of -log p(label).
   Number nll_sum(const Text& text) const {
     Rows x;
-    for (const int token : text.tokens) x.push_back(matrix_row("embedding.weight", token, shape_.width));
+    for (const int token : text.tokens) x.push_back(stored(matrix_row("embedding.weight", token, shape_.width)));
     for (int l = 0; l < shape_.layers; ++l) {
       const std::string layer = "layers." + std::to_string(l) + ".";
-      x = add(x, attention(layer + "attention.", norm_all(x, layer + "attention_norm.gain"), text));
-      x = add(x, feed_forward(layer + "ffn.", norm_all(x, layer + "ffn_norm.gain")));
+      x = stored(add(x, attention(layer + "attention.", stored(norm_all(x, layer + "attention_norm.gain")), text)));
+      x = stored(add(x, feed_forward(layer + "ffn.", stored(norm_all(x, layer + "ffn_norm.gain")))));
     }
-    x = norm_all(x, "final_norm.gain");
+    x = stored(norm_all(x, "final_norm.gain"));
     Number sum{0};
     for (std::size_t t = 0; t < x.size(); ++t)
       if (text.labels[t] >= 0)
-        sum = sum + surprise(times(shape_.tied ? "embedding.weight" : "head.weight", x[t]), text.labels[t]);
+        sum = sum + surprise(with_stored_slope(times(shape_.tied ? "embedding.weight" : "head.weight", x[t])),
+                             text.labels[t]);
     return sum;
   }
 
  private:
+  /// A tensor that bf16 compute keeps in bf16, as it does its gradient.
+  Row stored(const Row& row) const { return with_stored_slope(with_stored_value(row)); }
+  Rows stored(const Rows& rows) const {
+    Rows kept;
+    for (const Row& row : rows) kept.push_back(stored(row));
+    return kept;
+  }
+  /// One whose gradient is fp32.
+  Row with_stored_value(const Row& row) const {
+    Row kept = row;
+    for (Number& a : kept)
+      if (shape_.bf16) a = operation(rounded(a.value), a, 1);
+    return kept;
+  }
+  /// One that itself is fp32. A node of its own, for other slopes of the same number are others.
+  Row with_stored_slope(const Row& row) const {
+    Row kept = row;
+    for (Number& a : kept)
+      if (shape_.bf16) Tape::current().round_slope(a = operation(a.value, a, 1));
+    return kept;
+  }
+
+  /// a / b, whose own slopes are taken at the value that is kept, as attention's backward does.
+  Number stored_quotient(Number a, Number b) const {
+    const double value = shape_.bf16 ? rounded(a.value / b.value) : a.value / b.value;
+    return operation(value, a, 1 / b.value, b, -value / b.value);
+  }
+
   Row matrix_row(const std::string& name, int row, int width) const {
     const Row& all = tensors_.at(name);
     return {all.begin() + std::ptrdiff_t(row) * width, all.begin() + std::ptrdiff_t(row + 1) * width};
@@ -101,16 +132,16 @@ class Llama {
   /// One head's part of a projection, normalised and rotated.
   Row query_or_key(const Row& projection, int head, const std::string& gain, std::int64_t position) const {
     Row part(projection.begin() + head * shape_.head_dim, projection.begin() + (head + 1) * shape_.head_dim);
-    return rotated(shape_.qk_norm ? norm(part, gain) : part, position);
+    return with_stored_value(rotated(shape_.qk_norm ? norm(part, gain) : part, position));
   }
 
   Rows attention(const std::string& name, const Rows& x, const Text& text) const {
     const int d = shape_.head_dim;
     Rows q, k, v, y;
     for (const Row& row : x) {
-      q.push_back(times(name + "q.weight", row));
-      k.push_back(times(name + "k.weight", row));
-      v.push_back(times(name + "v.weight", row));
+      q.push_back(stored(times(name + "q.weight", row)));
+      k.push_back(stored(times(name + "k.weight", row)));
+      v.push_back(stored(times(name + "v.weight", row)));
     }
     for (std::size_t i = 0; i < x.size(); ++i) {
       Row heads;
@@ -125,9 +156,9 @@ class Llama {
           total = total + p;
           for (int c = 0; c < d; ++c) mixed[c] = mixed[c] + p * v[j][shared * d + c];
         }
-        for (int c = 0; c < d; ++c) heads.push_back(mixed[c] / total);
+        for (int c = 0; c < d; ++c) heads.push_back(stored_quotient(mixed[c], total));
       }
-      y.push_back(times(name + "out.weight", heads));
+      y.push_back(stored(times(name + "out.weight", with_stored_slope(heads))));
     }
     return y;
   }
@@ -135,11 +166,11 @@ class Llama {
   Rows feed_forward(const std::string& name, const Rows& x) const {
     Rows y;
     for (const Row& row : x) {
-      const Row gate = times(name + "gate.weight", row), up = times(name + "up.weight", row);
+      const Row gate = stored(times(name + "gate.weight", row)), up = stored(times(name + "up.weight", row));
       Row hidden;
       for (std::size_t i = 0; i < gate.size(); ++i)
         hidden.push_back(gate[i] / (Number{1} + exp(-1.0 * gate[i])) * up[i]);
-      y.push_back(times(name + "down.weight", hidden));
+      y.push_back(stored(times(name + "down.weight", stored(hidden))));
     }
     return y;
   }

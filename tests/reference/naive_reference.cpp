@@ -1,6 +1,7 @@
+#include <bit>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
-#include <cstring>
+#include <cmath>
 
 #include "comm/self_communicator.hpp"
 #include "core/rng.hpp"
@@ -41,9 +42,16 @@ io::Sample sample_of(const Case& c, const model::ModelConfig& config) {
   return sample;
 }
 
+template <class E>
 std::vector<double> read(const model::Model& model, model::Arena arena, const model::Tensor& tensor) {
-  std::vector<double> values(tensor.count);
+  std::vector<E> values(tensor.count);
   model.read(arena, {tensor.offset, tensor.count}, std::as_writable_bytes(std::span(values)));
+  return {values.begin(), values.end()};
+}
+
+std::vector<double> read_bf16(const model::Model& model, const model::Tensor& tensor) {
+  std::vector<double> values = read<std::uint16_t>(model, model::Arena::compute, tensor);
+  for (double& value : values) value = std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
   return values;
 }
 
@@ -66,67 +74,158 @@ naive::Text text_of(const Case& c, const io::Sample& sample) {
   return text;
 }
 
+using Tensors = std::map<std::string, std::vector<double>>;
+
+double norm(const std::vector<double>& values) {
+  double squares = 0;
+  for (const double value : values) squares += value * value;
+  return std::sqrt(squares);
+}
+
+double norm(const Tensors& tensors) {
+  std::vector<double> norms;
+  for (const auto& [name, values] : tensors) norms.push_back(norm(values));
+  return norm(norms);
+}
+
+double apart(std::vector<double> a, const std::vector<double>& b) {
+  for (std::size_t n = 0; n < a.size(); ++n) a[n] -= b[n];
+  return norm(a);
+}
+
+/// What a step's forward and backward give.
+struct Pass {
+  double nll_sum;
+  Tensors gradients;
+};
+
+/// Our model of a compute type, begun, on one rank.
+struct Ours {
+  Streams streams;
+  comm::Mesh mesh{comm::self_communicator("naive"), {}};
+  cp::SequenceLayout layout;
+  std::unique_ptr<cp::Rotator> rotator = cp::make_rotator("p2p", mesh.ring());
+  std::unique_ptr<model::Model> model;
+
+  Ours(const model::ModelConfig& config, std::uint64_t seed)
+      : layout(cp::SequenceLayout::zigzag(config.sequence_length, 1)),
+        model(model::make_model(config, {streams, mesh, layout, *rotator})) {
+    model->initialise(seed);
+  }
+
+  Tensors parameters() const {
+    Tensors tensors;
+    for (const auto& tensor : model->parameters().tensors())
+      tensors[tensor.name] = model->compute_type() == Scalar::bf16
+                                 ? read_bf16(*model, tensor)
+                                 : read<double>(*model, model::Arena::compute, tensor);
+    return tensors;
+  }
+
+  Pass pass(const Case& c, const io::Sample& sample, double weight, double& gradient_norm) const {
+    const io::RowRules rules{.causal = c.causal, .restart_positions = c.restart};
+    model->accumulate(io::local_batch({&sample, 1}, rules, layout, 0), weight, true, true);
+    const auto numbers = model->gradients_only();
+    gradient_norm = numbers.gradient_norm;
+    Pass pass{numbers.nll_sum, {}};
+    for (const auto& tensor : model->parameters().tensors())
+      pass.gradients[tensor.name] = model->state_type() == Scalar::fp64
+                                        ? read<double>(*model, model::Arena::gradient, tensor)
+                                        : read<float>(*model, model::Arena::gradient, tensor);
+    return pass;
+  }
+};
+
+/// The same by the scalar model, on these parameters.
+Pass naive_pass(const Tensors& parameters, const model::ModelConfig& config, const naive::Text& text, double weight,
+                bool bf16) {
+  auto& tape = naive::Tape::current();
+  tape.clear();
+  std::map<std::string, naive::Row> variables;
+  for (const auto& [name, values] : parameters)
+    for (const double value : values) variables[name].push_back(tape.variable(value));
+  const auto& keys = config.model;
+  const naive::Llama llama({.layers = static_cast<int>(keys.layers),
+                            .width = static_cast<int>(keys.width),
+                            .heads = static_cast<int>(keys.heads),
+                            .kv_heads = static_cast<int>(keys.kv_heads),
+                            .head_dim = static_cast<int>(keys.head_dim),
+                            .ffn = static_cast<int>(keys.ffn),
+                            .vocabulary = static_cast<int>(config.vocabulary),
+                            .tied = keys.tied,
+                            .qk_norm = keys.qk_norm,
+                            .norm_eps = keys.norm_eps,
+                            .theta = config.rope.theta,
+                            .bf16 = bf16},
+                           variables);
+  const naive::Number nll = llama.nll_sum(text);
+  const auto slopes = tape.gradient(nll, weight);
+  Pass pass{nll.value, {}};
+  for (const auto& [name, row] : variables)
+    for (const auto& number : row) pass.gradients[name].push_back(slopes[number.node]);
+  return pass;
+}
+
+double weight_of(const naive::Text& text) {
+  double valid = 0;
+  for (const int label : text.labels) valid += label >= 0;
+  return 1 / valid;
+}
+
+Case generated_case() {
+  return GENERATE(Case{true, true, true, false, false}, Case{false, true, true, true, true},
+                  Case{true, false, false, false, false}, Case{false, false, true, true, false},
+                  Case{true, true, false, true, false});
+}
+
 }  // namespace
 
 TEST_CASE("model: loss and every gradient equal a scalar-by-scalar model in fp64", "[model]") {
-  const Case c = GENERATE(Case{true, true, true, false, false}, Case{false, true, true, true, true},
-                          Case{true, false, false, false, false}, Case{false, false, true, true, false},
-                          Case{true, true, false, true, false});
+  const Case c = generated_case();
   CAPTURE(c.tied, c.qk_norm, c.causal, c.documents, c.restart);
   const auto config = config_of(c);
   const auto sample = sample_of(c, config);
   const auto text = text_of(c, sample);
+  const Ours ours(config, 5);
+  double gradient_norm = 0;
+  const Pass found = ours.pass(c, sample, weight_of(text), gradient_norm);
+  const Pass expected = naive_pass(ours.parameters(), config, text, weight_of(text), false);
 
-  const Streams streams;
-  const comm::Mesh mesh(comm::self_communicator("naive"), {});
-  const auto layout = cp::SequenceLayout::zigzag(config.sequence_length, 1);
-  const auto rotator = cp::make_rotator("p2p", mesh.ring());
-  const auto model = model::make_model(config, {streams, mesh, layout, *rotator});
-  model->initialise(5);
-
-  auto& tape = naive::Tape::current();
-  tape.clear();
-  std::map<std::string, naive::Row> tensors;
-  for (const auto& tensor : model->parameters().tensors()) {
-    auto& row = tensors[tensor.name];
-    for (const double value : read(*model, model::Arena::compute, tensor)) row.push_back(tape.variable(value));
+  const double all = norm(expected.gradients);
+  CHECK(std::abs(found.nll_sum - expected.nll_sum) <= 1e-12 * expected.nll_sum);
+  CHECK(std::abs(gradient_norm - all) <= 1e-12 * all);
+  for (const auto& [name, gradient] : expected.gradients) {
+    CAPTURE(name, norm(gradient));
+    CHECK(apart(found.gradients.at(name), gradient) <= 1e-10 * std::max(norm(gradient), 1e-3 * all));
   }
-  const naive::Llama naive({.layers = 2,
-                            .width = 12,
-                            .heads = 4,
-                            .kv_heads = 2,
-                            .head_dim = 6,
-                            .ffn = 10,
-                            .vocabulary = 11,
-                            .tied = c.tied,
-                            .qk_norm = c.qk_norm,
-                            .norm_eps = config.model.norm_eps,
-                            .theta = config.rope.theta},
-                           tensors);
-  const naive::Number nll = naive.nll_sum(text);
-  const auto slopes = tape.gradient(nll);
+}
 
-  double valid = 0;
-  for (const int label : text.labels) valid += label >= 0;
-  const io::RowRules rules{.causal = c.causal, .restart_positions = c.restart};
-  model->accumulate(io::local_batch({&sample, 1}, rules, layout, 0), 1 / valid, true, true);
-  const auto numbers =
-      model->update({.lr = 0, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .decay = 0, .clip = 0, .step = 1});
-
-  CHECK(std::abs(numbers.nll_sum - nll.value) <= 1e-12 * nll.value);
-  double all = 0;
-  for (const auto& [name, row] : tensors)
-    for (const auto& number : row) all += slopes[number.node] * slopes[number.node] / (valid * valid);
-  CHECK(std::abs(numbers.gradient_norm - std::sqrt(all)) <= 1e-12 * std::sqrt(all));
-  for (const auto& tensor : model->parameters().tensors()) {
-    const auto found = read(*model, model::Arena::gradient, tensor);
-    double difference = 0, size = 0;
-    for (index_t n = 0; n < tensor.count; ++n) {
-      const double expected = slopes[tensors.at(tensor.name)[n].node] / valid;
-      difference += (found[n] - expected) * (found[n] - expected);
-      size += expected * expected;
+TEST_CASE("model: bf16 rounds where the scalar model does, and nowhere else", "[model]") {
+  const Case c = generated_case();
+  CAPTURE(c.tied, c.qk_norm, c.causal, c.documents, c.restart);
+  auto config = config_of(c);
+  config.precision.compute = "bf16";
+  const auto sample = sample_of(c, config);
+  const auto text = text_of(c, sample);
+  constexpr int draws = 5;
+  std::map<std::string, int> agreeing;
+  for (std::uint64_t seed = 1; seed <= draws; ++seed) {
+    const Ours ours(config, seed);
+    double gradient_norm = 0;
+    const Pass found = ours.pass(c, sample, weight_of(text), gradient_norm);
+    const Pass expected = naive_pass(ours.parameters(), config, text, weight_of(text), true);
+    CHECK(std::abs(found.nll_sum - expected.nll_sum) <= 1e-4 * expected.nll_sum);
+    for (const auto& [name, gradient] : expected.gradients) {
+      CAPTURE(seed, name, norm(gradient));
+      const double difference = apart(found.gradients.at(name), gradient) / norm(gradient);
+      // An fp32 sum, which errs by some 1e-7, may round the other way where bf16 has a tie. That is rare, and moves one
+      // element of some hundred by 2^-7.
+      CHECK(difference <= 3e-3);
+      agreeing[name] += difference <= 1e-6;
     }
-    CAPTURE(tensor.name, std::sqrt(difference), std::sqrt(size));
-    CHECK(std::sqrt(difference) <= 1e-10 * std::max(std::sqrt(size), 1e-3 * std::sqrt(all)));
+  }
+  for (const auto& [name, count] : agreeing) {
+    CAPTURE(name, count);
+    CHECK(count > draws / 2);
   }
 }

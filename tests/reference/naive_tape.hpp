@@ -9,6 +9,13 @@ namespace annulus::naive {
 
 class Tape;
 
+/// To bf16's 8 significant bits, ties to even.
+inline double rounded(double value) {
+  int exponent = 0;
+  const double mantissa = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(mantissa, 8)), exponent - 8);
+}
+
 struct Number {
   double value = 0;
   std::int32_t node = -1;  ///< -1: a constant
@@ -23,12 +30,16 @@ class Tape {
     return {value, static_cast<std::int32_t>(nodes_.size() - 1)};
   }
 
-  /// d result / d node, for every node.
-  std::vector<double> gradient(Number result) const {
+  /// What is known of a number's slope is rounded before it goes on to what the number came from.
+  void round_slope(Number a) { nodes_[a.node].rounds = true; }
+
+  /// weight * d result / d node, for every node.
+  std::vector<double> gradient(Number result, double weight) const {
     std::vector<double> adjoint(nodes_.size(), 0.0);
-    if (result.node >= 0) adjoint[result.node] = 1;
+    if (result.node >= 0) adjoint[result.node] = weight;
     for (auto n = static_cast<std::int32_t>(nodes_.size()) - 1; n >= 0; --n) {
       const Node& node = nodes_[n];
+      if (node.rounds) adjoint[n] = rounded(adjoint[n]);
       if (node.a >= 0) adjoint[node.a] += node.slope_a * adjoint[n];
       if (node.b >= 0) adjoint[node.b] += node.slope_b * adjoint[n];
     }
@@ -45,6 +56,7 @@ class Tape {
   struct Node {
     std::int32_t a, b;
     double slope_a, slope_b;
+    bool rounds = false;
   };
   std::vector<Node> nodes_;
 };
