@@ -14,6 +14,12 @@ struct TensorDifference {
   double difference;  ///< ||a - b|| / max(||b||, 1e-3 ||all gradients of b||)
 };
 
+/// What differences may reach.
+struct Tolerance {
+  double numbers;                                       ///< of the loss and the norm, relative
+  std::function<double(const std::string&)> gradients;  ///< of the named tensor's gradient
+};
+
 /// After one step; the same on all ranks.
 struct StepParity {
   index_t step;
@@ -22,8 +28,7 @@ struct StepParity {
   std::vector<TensorDifference> tensors;  ///< largest first
   double loss_difference() const;         ///< relative
   double norm_difference() const;         ///< relative
-  /// Whether everything is within the tolerance.
-  bool holds(double tolerance) const;
+  bool holds(const Tolerance& tolerance) const;
 };
 
 struct ParitySchedule {
@@ -32,7 +37,9 @@ struct ParitySchedule {
 };
 
 /// Both models begin alike. `alone` is a mesh of one rank, built on every rank of `mesh`, so that each compares the
-/// gradients that it owns. Collective over `mesh`; calls `each` after every step.
+/// gradients that it owns. Where it computes in another type it takes the parameters that `mesh` computes with before
+/// every step, so that each step compares gradients at the same point. Collective over `mesh`; calls `each` after every
+/// step.
 void compare_steps(const Feed& mesh, const Feed& alone, const ParitySchedule& schedule,
                    const std::function<void(const StepParity&)>& each);
 

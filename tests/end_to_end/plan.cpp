@@ -54,9 +54,14 @@ TEST_CASE("plan: equals, byte for byte, what another process allocated in its ru
   const Folder folder;
   make_shards(folder);
   const int ranks = GENERATE(1, 2, 3);
-  const std::string length = GENERATE("97", "256");
-  CAPTURE(ranks, length);
-  folder.write("deck.toml", small_deck({{"mesh.ring", std::to_string(ranks)}, {"data.sequence_length", length}}));
+  struct Size {
+    std::string length, compute;
+  };
+  const auto [length, compute] = GENERATE(Size{"97", "\"fp32\""}, Size{"256", "\"fp32\""}, Size{"97", "\"bf16\""});
+  CAPTURE(ranks, length, compute);
+  folder.write("deck.toml", small_deck({{"mesh.ring", std::to_string(ranks)},
+                                        {"data.sequence_length", length},
+                                        {"precision.compute", compute}}));
   const auto plan = planned(folder);
   CHECK(plan.size() == 3);
   const auto runs = counted(folder, ranks);

@@ -29,12 +29,16 @@ void stop_after(const Folder& folder, int step) {
 TEST_CASE("resume: an interrupted run is bit for bit the uninterrupted one", "[end_to_end]") {
   const Folder folder;
   make_shards(folder);
-  for (const int ranks : {1, 2}) {
-    const std::string deck = small_deck({{"mesh.ring", std::to_string(ranks)}});
+  struct Run {
+    int ranks;
+    const char* compute;
+  };
+  for (const auto& [ranks, compute] : {Run{1, "\"fp32\""}, Run{2, "\"fp32\""}, Run{2, "\"bf16\""}}) {
+    const std::string deck = small_deck({{"mesh.ring", std::to_string(ranks)}, {"precision.compute", compute}});
     const auto expected = uninterrupted(folder, deck, ranks);
     REQUIRE(expected.size() == 8);
     for (const int step : {1, 3, 7}) {
-      CAPTURE(ranks, step);
+      CAPTURE(ranks, compute, step);
       folder.write("deck.toml", deck);
       stop_after(folder, step);
       REQUIRE(run_annulus(folder, "train deck.toml", ranks).code == 85);
@@ -120,6 +124,43 @@ TEST_CASE("resume: a checkpoint of 4 ranks goes on at 1 and at 3 with the same n
     next.push_back(std::stod(loss[3]));
     CHECK(std::abs(next.back() - next.front()) <= 1e-10 * next.front());
     std::filesystem::remove_all(folder.path() / "runs/small");
+  }
+}
+
+TEST_CASE("resume: a run goes on in bf16 and back in fp32 from the same master, and is refused in fp64",
+          "[end_to_end]") {
+  const Folder folder;
+  make_shards(folder);
+  const std::string deck = small_deck({{"mesh.ring", "2"}});
+  const auto whole = uninterrupted(folder, deck, 2);
+  folder.write("deck.toml", deck);
+  const auto compute_type = [&](int step) {
+    const Outcome inspected =
+        run_annulus(folder, "inspect --json runs/small/checkpoints/step_00000000" + std::to_string(step) + ".h5");
+    INFO(inspected.out << inspected.error);
+    return nlohmann::json::parse(inspected.out).at("compute type").get<std::string>();
+  };
+  stop_after(folder, 3);
+  REQUIRE(run_annulus(folder, "train deck.toml", 2).code == 85);
+  CHECK(compute_type(3) == "fp32");
+
+  stop_after(folder, 5);
+  REQUIRE(run_annulus(folder, "resume deck.toml --set 'precision.compute=\"bf16\"'", 2).code == 85);
+  CHECK(compute_type(5) == "bf16");
+
+  const Outcome fp64 = run_annulus(folder, "resume deck.toml --set 'precision.compute=\"fp64\"'", 2);
+  CHECK(fp64.code == 3);
+  CHECK(fp64.error.find("is fp32, this run's is fp64") != std::string::npos);
+
+  REQUIRE(run_annulus(folder, "resume deck.toml", 2).code == 0);
+  CHECK(compute_type(8) == "fp32");
+  const auto loss = column(folder.path() / "runs/small/metrics.csv", "loss");
+  REQUIRE(loss.size() == 8);
+  for (int step = 0; step < 8; ++step) {
+    CAPTURE(step);
+    // a parameter that bf16 rounds moves by 2^-9 of itself at most, and 8 roundings a layer follow: well below 1 %
+    CHECK(std::abs(std::stod(loss[step]) - std::stod(whole[step])) <= (step < 3 ? 0 : 0.01 * std::stod(whole[step])));
+    if (step == 3) CHECK(loss[step] != whole[step]);
   }
 }
 

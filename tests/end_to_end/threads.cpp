@@ -1,4 +1,5 @@
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include "program.hpp"
 
@@ -14,7 +15,8 @@ TEST_CASE("threads: a run is the same bits with 1, 2 and 3 of them", "[end_to_en
                                         {"model.ffn", "64"},
                                         {"data.sequence_length", "4096"},
                                         {"train.steps", "3"},
-                                        {"schedule.warmup", "1"}}));
+                                        {"schedule.warmup", "1"},
+                                        {"precision.compute", GENERATE("\"fp32\"", "\"bf16\"")}}));
   std::vector<std::string> loss, norm;
   for (const std::string threads : {"1", "2", "3"}) {
     CAPTURE(threads);

@@ -32,3 +32,16 @@ TEST_CASE("verify: exits with 4 for each fault behind the seams", "[end_to_end]"
   INFO(outcome.out << outcome.error);
   CHECK(outcome.code == 4);
 }
+
+TEST_CASE("verify: holds a mesh in bf16 to fp64's gradients, and exits with 4 for each fault", "[end_to_end]") {
+  const Folder folder;
+  make_shards(folder);
+  folder.write("deck.toml", small_deck({{"mesh.ring", "2"}, {"precision.compute", "\"bf16\""}}));
+  const std::string fault =
+      GENERATE("", "dkv-sign", "dropped-hop", "stale-rotator", "shifted-labels", "local-positions", "norm-over-copies");
+  CAPTURE(fault);
+  const Outcome outcome =
+      run_annulus(folder, "verify deck.toml --deck-precision", 2, {{"ANNULUS_FAULT", fault}}, "annulus_faulty");
+  INFO(outcome.out << outcome.error);
+  CHECK(outcome.code == (fault.empty() ? 0 : 4));
+}
