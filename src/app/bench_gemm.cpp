@@ -2,10 +2,13 @@
 
 #ifdef ANNULUS_ONEDNN
 #include <oneapi/dnnl/dnnl.hpp>
+#elif defined(ANNULUS_CUDA)
+#include <cublas_v2.h>
 #endif
 
 #include "app/bench_seconds.hpp"
 #include "core/bf16.hpp"
+#include "core/error.hpp"
 #include "core/text.hpp"
 #include "ops/gemm.hpp"
 
@@ -37,8 +40,19 @@ struct Operands {
         a("annulus::app::a", shape.a_transposed ? shape.k : shape.m, shape.a_transposed ? shape.m : shape.k),
         b("annulus::app::b", shape.b_transposed ? shape.n : shape.k, shape.b_transposed ? shape.k : shape.n),
         c("annulus::app::c", shape.m, shape.n) {
-    Kokkos::deep_copy(a, In(1.0f));
-    Kokkos::deep_copy(b, In(1.0f));
+    fill(a);
+    fill(b);
+  }
+
+  /// Values of all sizes and signs: a GPU's clock rises where the bits of its operands do not change.
+  static void fill(const Matrix<In>& x) {
+    const index_t columns = x.extent(1);
+    Kokkos::parallel_for(
+        "annulus::app::bench_gemm[fill]", Kokkos::RangePolicy<Exec>(0, x.size()), KOKKOS_LAMBDA(index_t i) {
+          const std::uint32_t bits = static_cast<std::uint32_t>(i) * 2654435761u;
+          x(i / columns, i % columns) = In(static_cast<float>(bits >> 8) * 0x1p-23f - 1.0f);
+        });
+    Kokkos::fence("annulus::app::bench_gemm[filled]");
   }
 
   void by_the_seam(const Exec& exec) const {
@@ -55,7 +69,7 @@ constexpr const char* yardstick = "oneDNN alone";
 template <class In>
 class Direct {
  public:
-  explicit Direct(const Operands<In>& operands)
+  Direct(const Exec&, const Operands<In>& operands)
       : operands_(operands),
         engine_(dnnl::engine::kind::cpu, 0),
         stream_(engine_),
@@ -88,12 +102,46 @@ class Direct {
   dnnl::memory a_, b_, c_;
   dnnl::matmul product_;
 };
+#elif defined(ANNULUS_CUDA)
+constexpr const char* yardstick = "cuBLAS alone";
+
+/// cublasGemmEx, which chooses among the same kernels by a heuristic of its own.
+template <class In>
+class Direct {
+ public:
+  Direct(const Exec& exec, const Operands<In>& operands) : operands_(operands) {
+    cublasCreate(&handle_);
+    cublasSetStream(handle_, exec.cuda_stream());
+  }
+  ~Direct() { cublasDestroy(handle_); }
+  Direct(const Direct&) = delete;
+  Direct& operator=(const Direct&) = delete;
+
+  void operator()() const {
+    const Shape& s = operands_.shape;
+    constexpr cudaDataType_t type = std::is_same_v<In, bf16> ? CUDA_R_16BF : CUDA_R_32F;
+    const auto letter = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    const auto pitch = [](const auto& x) { return static_cast<int>(x.extent(1)); };
+    const float one = 1, zero = 0;
+    const cublasStatus_t code =
+        cublasGemmEx(handle_, letter(s.b_transposed), letter(s.a_transposed), static_cast<int>(s.n),
+                     static_cast<int>(s.m), static_cast<int>(s.k), &one, operands_.b.data(), type, pitch(operands_.b),
+                     operands_.a.data(), type, pitch(operands_.a), &zero, operands_.c.data(), CUDA_R_32F,
+                     pitch(operands_.c), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    if (code != CUBLAS_STATUS_SUCCESS)
+      throw Error(Exit::internal, std::string("cublasGemmEx: ") + cublasGetStatusString(code));
+  }
+
+ private:
+  const Operands<In>& operands_;
+  cublasHandle_t handle_ = nullptr;
+};
 #else
 constexpr const char* yardstick = "none";
 
 template <class In>
 struct Direct {
-  explicit Direct(const Operands<In>&) {}
+  Direct(const Exec&, const Operands<In>&) {}
   void operator()() const {}
 };
 #endif
@@ -101,7 +149,7 @@ struct Direct {
 template <class In>
 void measure(const Exec& exec, const char* type, const Shape& shape, std::vector<BenchRow>& rows) {
   const Operands<In> operands(shape);
-  Direct<In> direct(operands);
+  const Direct<In> direct(exec, operands);
   const auto [seconds, alone] = median_seconds(
       exec, [&] { operands.by_the_seam(exec); }, direct);
   const double operations = 2e-9 * static_cast<double>(shape.m * shape.n * shape.k);
@@ -112,13 +160,17 @@ void measure(const Exec& exec, const char* type, const Shape& shape, std::vector
 }  // namespace
 
 std::vector<BenchRow> bench_gemm(const Exec& exec) {
+  using Widths = std::pair<index_t, index_t>;
+  // a CPU: the layers of a model of width 768; a GPU: those of inputs/bluscript-0.5b.toml, and its head
+  const index_t tokens = on_gpu ? 16384 : 4096;
+  const std::vector<Widths> layers =
+      on_gpu ? std::vector<Widths>{{1024, 1536}, {1024, 1024}, {1024, 5632}, {2816, 1024}, {1024, 50304}}
+             : std::vector<Widths>{{256, 768}, {768, 768}, {768, 2304}};
   std::vector<BenchRow> rows;
-  for (const auto& [from, to] : {std::pair<index_t, index_t>{256, 768}, {768, 768}, {768, 2304}})
-    for (const Shape& shape : shapes_of_layer(4096, from, to)) {
+  for (const auto& [from, to] : layers)
+    for (const Shape& shape : shapes_of_layer(to > 10000 ? 4096 : tokens, from, to)) {
       measure<float>(exec, "fp32", shape, rows);
-#ifndef ANNULUS_CUDA
       measure<bf16>(exec, "bf16", shape, rows);
-#endif
     }
   return rows;
 }

@@ -4,9 +4,10 @@
 #include <vector>
 
 #include "core/bf16.hpp"
-#include "core/error.hpp"
 #include "ops/gemm_libraries.hpp"
-#ifndef ANNULUS_CUDA
+#ifdef ANNULUS_CUDA
+#include "ops/gemm_cublaslt.hpp"
+#else
 #include <omp.h>
 #endif
 
@@ -35,13 +36,21 @@ void set_zero(const Exec& exec, const Operand<T>& c) {
 
 #ifdef ANNULUS_CUDA
 
+template <class T>
+constexpr Scalar type = std::is_same_v<T, bf16> ? Scalar::bf16 : Scalar::fp32;
+
+template <class T>
+StoredMatrix stored(const Operand<T>& a) {
+  return {const_cast<std::remove_const_t<T>*>(a.data), a.rows, a.columns, a.stride, a.transposed};
+}
+
 template <class In, class Out>
 void product(const Exec& exec, const Operand<const In>& a, const Operand<const In>& b, Into into,
              const Operand<Out>& c) {
-  if constexpr (std::is_same_v<In, bf16>)
-    throw Refused("matrix products of bf16 are not built for GPUs yet: choose precision.compute = \"fp32\"");
+  if constexpr (std::is_same_v<In, double>)
+    blas_product<double>(exec, a, b, into, c);
   else
-    blas_product<In>(exec, a, b, into, c);
+    cublaslt_product(exec.cuda_stream(), type<In>, type<Out>, stored(a), stored(b), into, stored(c));
 }
 
 #else
@@ -192,7 +201,7 @@ std::string gemm_description() {
 #ifdef ANNULUS_ONEDNN
   return onednn_description() + (has_bf16() ? "" : ", bf16 converted to fp32") + "; fp64: " + blas_description();
 #elif defined(ANNULUS_CUDA)
-  return blas_description();
+  return cublaslt_description() + "; fp64: " + blas_description();
 #else
   return blas_description() + ", bf16 converted to fp32";
 #endif
