@@ -9,6 +9,7 @@ std::unique_ptr<Command> resume_command();
 std::unique_ptr<Command> eval_command();
 std::unique_ptr<Command> generate_command();
 std::unique_ptr<Command> verify_command();
+std::unique_ptr<Command> gradients_command();
 std::unique_ptr<Command> check_command();
 std::unique_ptr<Command> plan_command();
 std::unique_ptr<Command> tokenize_command();
@@ -25,6 +26,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(eval_command());
   commands.push_back(generate_command());
   commands.push_back(verify_command());
+  commands.push_back(gradients_command());
   commands.push_back(check_command());
   commands.push_back(plan_command());
   commands.push_back(tokenize_command());

@@ -30,6 +30,10 @@ struct StoredArena {
 /// All groups of a checkpoint. Where the compute type is the state type, params are the master.
 std::vector<StoredArena> stored_arenas(Scalar compute_type, Scalar state_type);
 
+/// Writes this rank's part of a tensor and returns its share of the hash. Not collective.
+std::uint64_t write_part(hid_t dataset, const model::Model& model, const model::Tensor& tensor,
+                         const StoredArena& stored, int rank);
+
 /// Everything but tensors and `complete`.
 void write_info(hid_t file, const CheckpointInfo& info);
 /// Throws BadCheckpoint for a file that is not complete or not of a known version, h5::Failure for one that HDF5

@@ -12,9 +12,6 @@
 
 namespace annulus::io {
 
-namespace {
-
-/// Writes this rank's part of a tensor and returns its share of the hash.
 std::uint64_t write_part(hid_t dataset, const model::Model& model, const model::Tensor& tensor,
                          const StoredArena& stored, int rank) {
   const auto mine =
@@ -29,6 +26,8 @@ std::uint64_t write_part(hid_t dataset, const model::Model& model, const model::
   }
   return hash;
 }
+
+namespace {
 
 /// Data first, then the hashes, which need every rank's share.
 void write_tensors(hid_t file, const model::Model& model, comm::Communicator& world, Agreement& agreement) {
