@@ -10,8 +10,8 @@ import torch
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools"))
 
 TYPES = {"fp32": torch.float32, "fp64": torch.float64, "bf16": torch.bfloat16}
-# Of a compiled result beside its eager one, ||a - b|| / ||b||: they round at other places, at most a few times each.
-LIMITS = {"fp32": 1e-5, "fp64": 1e-13, "bf16": 1e-2}
+# Of a compiled result beside its eager one, ||a - b|| / ||b||: they round at other places, a few times each, and some sums are in the type.
+LIMITS = {"fp32": 1e-5, "fp64": 1e-13, "bf16": 2e-2}
 
 
 def parser(description):
@@ -77,15 +77,15 @@ def tensors(result):
     return [result] if isinstance(result, torch.Tensor) else list(result)
 
 
-def checked(name, type_name, result, eager):
-    """The largest relative error of any of the results; printed, and fatal where it is outside the limit."""
+def checked(name, type_name, result, eager, limit=None):
+    """The largest relative error of any of the results; printed, and fatal where it is outside the limit (of the type, unless given)."""
     error = 0.0
     for a, b in zip(tensors(result), tensors(eager), strict=True):
         a, b = a.detach().double(), b.detach().double()
         one = float((a - b).norm() / b.norm().clamp_min(1e-300))
         error = max(error, one if one == one else float("inf"))
     print(f"{name}, {type_name}: differs by {error:.1e} from eager", file=sys.stderr)
-    if error > LIMITS[type_name]:
+    if error > (limit or LIMITS[type_name]):
         sys.exit(f"{name}, {type_name}: the compiled result is not the eager one")
     return error
 

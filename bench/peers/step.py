@@ -25,6 +25,9 @@ from torch_llama import Llama, resolved, shape_of
 
 BYTES = 257  # ids of a byte tokenizer, where the deck has no vocabulary
 WARM_UP, STEPS = 2, 9
+# Compiled gradients beside eager ones: fused operators skip roundings, and bf16 gradients are up to 0.05 away from exact ones
+# either way (docs/verification.md, beside PyTorch).
+GRADIENT_LIMITS = {"fp32": 1e-4, "fp64": 1e-12, "bf16": 0.1}
 # the first that matches a kernel's name
 CLASSES = {"attention": "attention|flash|fmha|sdpa", "optimizer": "adam|optimizer|multi_tensor|lpnorm",
            "gemm": r"gemm|cutlass|nvjet|cublas|splitK|matmul|addmm|::mm|::bmm|::linear|mkldnn",
@@ -151,13 +154,12 @@ def main():
         found = [g.clone() for g in small.gradients(small.compiled, example)]
         with eager_model(small):
             expected = small.gradients(small.model, example)
-        error = r.checked("gradients of two layers", type_name, found, expected)
+        error = r.checked("gradients of two layers", type_name, found, expected, GRADIENT_LIMITS[type_name])
         del small, found, expected
         training = make(shape)
-        with torch.no_grad():
-            found = training.loss(training.compiled, example)
-            with eager_model(training):
-                error = max(error, r.checked("loss", type_name, found, training.loss(training.model, example)))
+        found = training.loss(training.compiled, example).detach()  # with gradients: they are another compilation
+        with torch.no_grad(), eager_model(training):
+            error = max(error, r.checked("loss", type_name, found, training.loss(training.model, example)))
 
         batches = [batch() for _ in range(accumulation)]
         timer = r.Timer(device)
