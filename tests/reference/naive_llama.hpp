@@ -131,7 +131,8 @@ class Llama {
 
   /// One head's part of a projection, normalised and rotated.
   Row query_or_key(const Row& projection, int head, const std::string& gain, std::int64_t position) const {
-    Row part(projection.begin() + head * shape_.head_dim, projection.begin() + (head + 1) * shape_.head_dim);
+    const auto begin = projection.begin() + std::ptrdiff_t(head) * shape_.head_dim;
+    const Row part(begin, begin + shape_.head_dim);
     return with_stored_value(rotated(shape_.qk_norm ? norm(part, gain) : part, position));
   }
 
