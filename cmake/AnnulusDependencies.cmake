@@ -23,7 +23,6 @@ find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 if(Kokkos_ENABLE_CUDA)
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
-  find_package(NCCL 2.28)  # without it, GPUs exchange messages through MPI and host memory
 else()
   find_package(oneDNN 2.6)  # without it, host products go to KokkosBlas
 endif()

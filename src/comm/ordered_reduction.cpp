@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "comm/parts.hpp"
 #include "comm/reduction.hpp"
 
 namespace annulus::comm {
@@ -50,6 +49,14 @@ class SmallAllReduce : public Operation {
   std::vector<std::byte> received_;
 };
 
+/// One part for each rank; how `count` values divide among them.
+struct Parts {
+  index_t count;
+  int ranks;
+  index_t begin(int r) const { return count / ranks * r + std::min<index_t>(r, count % ranks); }
+  index_t size(int r) const { return begin(r + 1) - begin(r); }
+};
+
 /// Slice by slice: the parts' terms to the ranks that sum them, then, in an all-reduce, the sums to everyone.
 class PartwiseReduction : public Operation {
  public:
@@ -83,7 +90,7 @@ class PartwiseReduction : public Operation {
   }
 
   /// The values of part r in slice s.
-  index_t slice_size(int r, index_t s) const { return parts_.slice_size(r, s, slice_); }
+  index_t slice_size(int r, index_t s) const { return std::clamp<index_t>(parts_.size(r) - s * slice_, 0, slice_); }
   index_t bytes(index_t count) const { return count * size_of(all_.type); }
   const std::byte* term(int part, index_t s) const { return at(all_.data, bytes(parts_.begin(part) + s * slice_)); }
   std::byte* received(int from) { return at(received_.data(), from * bytes(std::min(slice_, parts_.size(0)))); }

@@ -1,16 +1,10 @@
 #include "comm/staged_communicator.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
 #include "comm/device.hpp"
 #include "comm/self_communicator.hpp"
-#include "core/error.hpp"
-#include "core/text.hpp"
-#ifdef ANNULUS_NCCL
-#include "comm/nccl_communicator.hpp"
-#endif
 
 namespace annulus::comm {
 
@@ -143,15 +137,6 @@ class StagedCommunicator : public Communicator {
 }  // namespace
 
 std::unique_ptr<Communicator> on_device(std::unique_ptr<Communicator> host) {
-  const char* const asked = std::getenv("ANNULUS_TRANSPORT");
-  const std::string transport = asked ? asked : "mpi";
-  if (transport != "mpi" && transport != "nccl")
-    throw Refused(text("ANNULUS_TRANSPORT is \"", transport, "\", neither mpi nor nccl"));
-#ifdef ANNULUS_NCCL
-  if (transport == "nccl") return nccl_communicator(std::move(host));
-#else
-  if (transport == "nccl") throw Refused("ANNULUS_TRANSPORT is nccl, and this program was built without NCCL");
-#endif
 #ifdef ANNULUS_CUDA
   if (host->size() == 1) return host;  // copies in any memory
   return staged_communicator(std::move(host));

@@ -6,9 +6,7 @@
 
 namespace annulus::comm {
 
-/// Serves the memory of Exec: `host` itself where that is host memory, else messages staged through `host`, or NCCL
-/// where the environment variable ANNULUS_TRANSPORT is nccl rather than mpi. Collective. Throws Refused when that asks
-/// for what this program was built without.
+/// Serves the memory of Exec: `host` itself where that is host memory.
 std::unique_ptr<Communicator> on_device(std::unique_ptr<Communicator> host);
 
 /// Messages pass through host memory on both ends. Right rather than fast: it blocks while it copies, and what is

@@ -122,7 +122,7 @@ void check_collectives(index_t count) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("communicator: every collective is its definition", "[comm]", EveryKind) {
+TEMPLATE_TEST_CASE("communicator: every collective is its definition", "[comm]", Mpi, Staged, Self) {
   const index_t count = GENERATE(0, 1, 7, 4099);
   check_collectives<TestType, float>(count);
   check_collectives<TestType, double>(count);
@@ -131,11 +131,11 @@ TEMPLATE_LIST_TEST_CASE("communicator: every collective is its definition", "[co
   check_collectives<TestType, std::int32_t>(count);
 }
 
-TEMPLATE_LIST_TEST_CASE("communicator: arrays of several slices", "[comm]", EveryGroup) {
+TEMPLATE_TEST_CASE("communicator: arrays of several slices", "[comm]", Mpi, Staged) {
   check_collectives<TestType, double>(300007);  // all_reduce: parts of up to 300007 values; reduce_scatter: 2.3 slices
 }
 
-TEMPLATE_LIST_TEST_CASE("communicator: a ring passes blocks of different sizes on", "[comm]", EveryKind) {
+TEMPLATE_TEST_CASE("communicator: a ring passes blocks of different sizes on", "[comm]", Mpi, Staged, Self) {
   const auto world = TestType::world();
   const Exec exec;
   const int ranks = world->size(), me = world->rank(), next = (me + 1) % ranks, previous = (me + ranks - 1) % ranks;
@@ -146,8 +146,8 @@ TEMPLATE_LIST_TEST_CASE("communicator: a ring passes blocks of different sizes o
   CHECK(received.numbers() == held<float>(previous, length(previous)));
 }
 
-TEMPLATE_LIST_TEST_CASE("communicator: operations in flight keep apart, whatever is waited for first", "[comm]",
-                        EveryGroup) {
+TEMPLATE_TEST_CASE("communicator: operations in flight keep apart, whatever is waited for first", "[comm]", Mpi,
+                   Staged) {
   const auto world = TestType::world(), other = world->split(0, world->rank(), "other");
   const Exec exec;
   const int ranks = world->size(), me = world->rank(), next = (me + 1) % ranks, previous = (me + ranks - 1) % ranks;
@@ -177,7 +177,7 @@ TEMPLATE_LIST_TEST_CASE("communicator: operations in flight keep apart, whatever
   CHECK(is_sum<double>(longer_sum.numbers(), longer_terms));
 }
 
-TEMPLATE_LIST_TEST_CASE("communicator: a released buffer is free, whoever dropped the ticket", "[comm]", EveryKind) {
+TEMPLATE_TEST_CASE("communicator: a released buffer is free, whoever dropped the ticket", "[comm]", Mpi, Staged, Self) {
   const auto world = TestType::world();
   const Exec exec;
   const int ranks = world->size(), me = world->rank(), next = (me + 1) % ranks, previous = (me + ranks - 1) % ranks;

@@ -1,7 +1,5 @@
 /// Communicators of every kind over all ranks of a test, and memory that they serve.
 #pragma once
-#include <tuple>
-
 #include "comm/communicator.hpp"
 #include "comm/mpi_communicator.hpp"
 #include "comm/self_communicator.hpp"
@@ -9,9 +7,6 @@
 #include "core/bf16.hpp"
 #include "core/views.hpp"
 #include "support/views.hpp"
-#ifdef ANNULUS_TEST_NCCL
-#include "comm/nccl_communicator.hpp"
-#endif
 
 namespace annulus::test {
 
@@ -34,17 +29,6 @@ struct Self {
   using Space = Exec::memory_space;
   static std::unique_ptr<comm::Communicator> world() { return comm::self_communicator("self"); }
 };
-#ifdef ANNULUS_TEST_NCCL
-struct Nccl {
-  using Space = Exec::memory_space;
-  static std::unique_ptr<comm::Communicator> world() { return comm::nccl_communicator(comm::world_communicator()); }
-};
-using EveryGroup = std::tuple<Nccl>;
-using EveryKind = EveryGroup;
-#else
-using EveryGroup = std::tuple<Mpi, Staged>;
-using EveryKind = std::tuple<Mpi, Staged, Self>;
-#endif
 
 /// An array in the memory of a kind of communicator.
 template <class Kind, class T>
