@@ -4,12 +4,13 @@
 #include <thread>
 
 #include "comm/mpi_communicator.hpp"
+#include "comm/staged_communicator.hpp"
 
 namespace annulus::test {
 
 comm::Communicator& world() {
   static comm::Communicator* const all =
-      comm::world_communicator("ring").release();  // for ever: MPI ends before statics do
+      comm::on_device(comm::world_communicator("ring")).release();  // for ever: MPI ends before statics do
   return *all;
 }
 

@@ -16,13 +16,14 @@ namespace {
 
 std::map<std::string, index_t> counted;  ///< bytes by label
 
-/// Counts every allocation through Kokkos, except Kokkos's own, while it lives.
+/// Counts every allocation through Kokkos in the memory that is planned, except Kokkos's own, while it lives.
 struct Counting {
   Counting() {
     counted.clear();
     Kokkos::Tools::Experimental::set_allocate_data_callback(
-        [](Kokkos::Profiling::SpaceHandle, const char* label, const void*, std::uint64_t size) {
-          if (std::string(label).rfind("Kokkos::", 0) != 0) counted[label] += static_cast<index_t>(size);
+        [](Kokkos::Profiling::SpaceHandle space, const char* label, const void*, std::uint64_t size) {
+          const bool planned = std::string(space.name) == Exec::memory_space::name();
+          if (planned && std::string(label).rfind("Kokkos::", 0) != 0) counted[label] += static_cast<index_t>(size);
         });
   }
   ~Counting() { Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr); }
