@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "comm/parts.hpp"
 #include "comm/reduction.hpp"
 
 namespace annulus::comm {
@@ -47,14 +48,6 @@ class SmallAllReduce : public Operation {
   Reduction reduction_;
   int tag_;
   std::vector<std::byte> received_;
-};
-
-/// One part for each rank; how `count` values divide among them.
-struct Parts {
-  index_t count;
-  int ranks;
-  index_t begin(int r) const { return count / ranks * r + std::min<index_t>(r, count % ranks); }
-  index_t size(int r) const { return begin(r + 1) - begin(r); }
 };
 
 /// Slice by slice: the parts' terms to the ranks that sum them, then, in an all-reduce, the sums to everyone.

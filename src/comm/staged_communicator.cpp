@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "comm/device.hpp"
+#include "comm/nccl_communicator.hpp"
 #include "comm/self_communicator.hpp"
 
 namespace annulus::comm {
@@ -139,6 +140,7 @@ class StagedCommunicator : public Communicator {
 std::unique_ptr<Communicator> on_device(std::unique_ptr<Communicator> host) {
 #ifdef ANNULUS_CUDA
   if (host->size() == 1) return host;  // copies in any memory
+  if (nccl_obstacle(*host, GpuSharing::refused).empty()) return nccl_communicator(std::move(host));
   return staged_communicator(std::move(host));
 #else
   return host;

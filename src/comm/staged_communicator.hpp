@@ -6,7 +6,8 @@
 
 namespace annulus::comm {
 
-/// Serves the memory of Exec: `host` itself where that is host memory.
+/// Collective. Serves the memory of Exec: `host` itself where that is host memory; on GPUs NCCL where each rank has one
+/// of its own, else host memory in between.
 std::unique_ptr<Communicator> on_device(std::unique_ptr<Communicator> host);
 
 /// Messages pass through host memory on both ends. Right rather than fast: it blocks while it copies, and what is
