@@ -31,7 +31,8 @@ Operand<T> transposed(Operand<T> a) {
 }
 
 /// c = a b (or c += a b). In is what a and b hold, Out what c holds; instantiated for (float, float), (double, double),
-/// (bf16, bf16) and (bf16, float). Sums are carried in Accum<In>. Any extent may be 0.
+/// (bf16, bf16) and (bf16, float). Sums are carried in Accum<In>. Any extent may be 0. A bf16 c that is added to is
+/// rounded once on hosts; cuBLASLt rounds the product first, as PyTorch's addmm does.
 template <class In, class Out = In>
 struct Gemm {
   static void run(const Exec& exec, Operand<const In> a, Operand<const In> b, Into into, Operand<Out> c);

@@ -69,10 +69,10 @@ class Product {
             "cublasLtMatmulPreferenceSetAttribute");
     };
     prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{cublaslt_workspace});
-    // A long sum in parts is for fp32 results only: with bf16, what c held was added to sums that were rounded already.
-    const std::uint32_t in_parts =
-        out == Scalar::fp32 ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE : 0;
-    prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, CUBLASLT_REDUCTION_SCHEME_NONE | in_parts);
+    // parts of a long sum are added in fp32, also where c is bf16
+    const std::uint32_t in_output = out == Scalar::fp32 ? CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE : 0;
+    prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+           in_output | CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(b, in));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(a, in));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(c, out));
