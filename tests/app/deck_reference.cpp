@@ -8,5 +8,5 @@ using namespace annulus::test;
 TEST_CASE("deck-reference: docs/deck.md is its output", "[app]") {
   const Outcome outcome = program("deck-reference");
   CHECK(outcome.code == 0);
-  CHECK(outcome.output == content(std::string(SOURCE) + "/docs/deck.md"));
+  CHECK(outcome.output == content(source_path("docs/deck.md")));
 }

@@ -30,8 +30,8 @@ Finding threads_with(const std::vector<std::pair<const char*, const char*>>& set
 
 TEST_CASE("doctor: each line says OK, on one rank and on two", "[app]") {
   const auto folder = std::filesystem::temp_directory_path();
-  for (const std::string launch : {"", MPIEXEC "2 "}) {
-    const Outcome outcome = run(bare + launch + ANNULUS " doctor --directory " + folder.string());
+  for (const std::string& launch : {std::string(), on_ranks(2)}) {
+    const Outcome outcome = run(bare + launch + annulus_path + " doctor --directory " + folder.string());
     CAPTURE(launch, outcome.output);
     CHECK(outcome.code == 0);
     for (const char* subject : {"MPI ", "threads ", "products ", "file locks ", "Kokkos ", "copy ", "gemm ", "ring "})
@@ -40,14 +40,14 @@ TEST_CASE("doctor: each line says OK, on one rank and on two", "[app]") {
 }
 
 TEST_CASE("doctor: JSON holds the same lines and the rates", "[app]") {
-  const Outcome outcome = run(bare + MPIEXEC "2 " ANNULUS " doctor --json 2>/dev/null");
+  const Outcome outcome = run(bare + on_ranks(2) + annulus_path + " doctor --json 2>/dev/null");
   const auto report = nlohmann::json::parse(outcome.output);
   CHECK(report["findings"].size() == 8);
   for (const char* rate : {"copy_gb_s", "gemm_gflop_s", "ring_gb_s", "ring_us"}) CHECK(report["rates"][rate] > 0.0);
 }
 
 TEST_CASE("doctor: something wrong is exit 4, with what to do", "[app]") {
-  const Outcome outcome = run(bare + "OMP_NUM_THREADS=64 " ANNULUS " doctor --directory /no/such/folder");
+  const Outcome outcome = run(bare + "OMP_NUM_THREADS=64 " + annulus_path + " doctor --directory /no/such/folder");
   CHECK(outcome.code == 4);
   CHECK_THAT(outcome.output, ContainsSubstring("threads     WRONG") && ContainsSubstring("unset OMP_NUM_THREADS"));
   CHECK_THAT(outcome.output, ContainsSubstring("file locks  WRONG") && ContainsSubstring("--directory"));

@@ -33,7 +33,8 @@ TEST_CASE("program: a wrong command line is refused in one line", "[app]") {
 }
 
 TEST_CASE("program: many ranks say what is wrong once", "[app]") {
-  const Outcome outcome = run("PMI_RANK=1 " ANNULUS " check no.toml; PMI_RANK=0 " ANNULUS " check no.toml");
+  const Outcome outcome =
+      run("PMI_RANK=1 " + annulus_path + " check no.toml; PMI_RANK=0 " + annulus_path + " check no.toml");
   CHECK(outcome.code == 2);
   CHECK(std::count(outcome.output.begin(), outcome.output.end(), '\n') == 1);
 }

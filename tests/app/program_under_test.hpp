@@ -3,11 +3,14 @@
 #include <string>
 
 #include "support/command.hpp"
+#include "support/places.hpp"
 
 namespace annulus::test {
 
-inline Outcome program(const std::string& arguments) { return run(std::string(ANNULUS) + " " + arguments); }
+inline const std::string annulus_path = program_path("annulus");
 
-inline std::string deck(const std::string& name) { return std::string(SOURCE) + "/inputs/" + name + ".toml"; }
+inline Outcome program(const std::string& arguments) { return run(annulus_path + " " + arguments); }
+
+inline std::string deck(const std::string& name) { return source_path("inputs/" + name + ".toml"); }
 
 }  // namespace annulus::test

@@ -5,8 +5,10 @@
 #include <random>
 
 #include "core/error.hpp"
+#include "support/places.hpp"
 
 using namespace annulus;
+using annulus::test::source_path;
 using app::parse_config;
 using app::RunConfig;
 
@@ -147,7 +149,7 @@ TEST_CASE("run_config: the vocabulary is the data's, or the deck's where that ha
 
 TEST_CASE("run_config: the resolved deck gives the same run, from a checkpoint too", "[app]") {
   for (const char* name : {"quickstart", "llama-tiny", "llama-114m", "bluscript-0.5b"}) {
-    const RunConfig config = app::load_config(std::string(INPUTS) + "/" + name + ".toml");
+    const RunConfig config = app::load_config(source_path(std::string("inputs/") + name + ".toml"));
     CHECK(parse_config(config.text, "resolved.toml").hash == config.hash);
     CHECK(parse_config("", "empty.toml", {}, config.text).hash == config.hash);
     CHECK(parse_config("", "empty.toml", {}, config.text).text == config.text);
@@ -156,7 +158,7 @@ TEST_CASE("run_config: the resolved deck gives the same run, from a checkpoint t
 
 TEST_CASE("run_config: the decks that come with the program describe what they say", "[app]") {
   const auto parameters = [](const char* name, index_t vocabulary) {
-    const auto config = app::load_config(std::string(INPUTS) + "/" + name + ".toml").model_config(vocabulary);
+    const auto config = app::load_config(source_path(std::string("inputs/") + name + ".toml")).model_config(vocabulary);
     const auto& m = config.model;
     const index_t block = m.width * m.head_dim * (2 * m.heads + 2 * m.kv_heads) + 3 * m.width * m.ffn_width() +
                           2 * m.width + (m.qk_norm ? 2 * m.head_dim : 0);
@@ -175,7 +177,7 @@ TEST_CASE("run_config: a deck that is not there is refused by name", "[app]") {
 }
 
 TEST_CASE("run_config: thousands of damaged decks are read or refused, and never more than that", "[app]") {
-  const std::string whole = app::load_config(std::string(INPUTS) + "/quickstart.toml").text;
+  const std::string whole = app::load_config(source_path("inputs/quickstart.toml")).text;
   std::mt19937 random(5);
   int read = 0, refused = 0;
   for (int n = 0; n < 2000; ++n) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
+#include "support/places.hpp"
 
 using namespace annulus::end_to_end;
 
@@ -16,8 +17,9 @@ struct Allocations {
 };
 
 std::vector<Allocations> counted(const Folder& folder, int ranks, const std::string& fault = "") {
-  std::map<std::string, std::string> environment = {{"KOKKOS_TOOLS_LIBS", ANNULUS_COUNT_ALLOCATIONS},
-                                                    {"ANNULUS_ALLOCATIONS", (folder.path() / "allocations").string()}};
+  std::map<std::string, std::string> environment = {
+      {"KOKKOS_TOOLS_LIBS", annulus::test::program_path("libannulus_count_allocations.so")},
+      {"ANNULUS_ALLOCATIONS", (folder.path() / "allocations").string()}};
   if (!fault.empty()) environment["ANNULUS_FAULT"] = fault;
   const Outcome outcome =
       run_annulus(folder, "train deck.toml --set train.steps=2", ranks, environment, "annulus_faulty");

@@ -10,6 +10,7 @@
 
 #include "core/rng.hpp"
 #include "core/text.hpp"
+#include "support/places.hpp"
 
 namespace annulus::end_to_end {
 
@@ -39,10 +40,10 @@ Outcome run_annulus(const Folder& folder, const std::string& arguments, int rank
                     const std::map<std::string, std::string>& environment, const std::string& program) {
   std::string command = "cd " + folder.path().string() + " && env";
   for (const auto& [name, value] : environment) command += " " + name + "='" + value + "'";
-  if (ranks > 0) command += text(" ", ANNULUS_MPIEXEC, " ", ANNULUS_MPIEXEC_NUMPROC_FLAG, " ", ranks);
+  command += " " + (ranks > 0 ? test::on_ranks(ranks) : std::string());
   const auto out = folder.path() / ".stdout", error = folder.path() / ".stderr";
-  command += text(" ", ANNULUS_BINARIES, "/", program, " ", arguments, " >", out.string(), " 2>", error.string(),
-                  " </dev/null");
+  command +=
+      text(test::program_path(program), " ", arguments, " >", out.string(), " 2>", error.string(), " </dev/null");
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(out), read(error)};
 }

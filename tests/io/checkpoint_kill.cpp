@@ -12,6 +12,7 @@
 #include "io/checkpoint_folder.hpp"
 #include "io/fake_model.hpp"
 #include "io/scratch_folder.hpp"
+#include "support/places.hpp"
 
 using namespace annulus;
 using namespace annulus::io;
@@ -27,7 +28,8 @@ index_t last_reported(const std::string& run, index_t first, int reports, int mi
   const pid_t child = fork();
   if (child == 0) {
     dup2(ends[1], 1);
-    execl(CHECKPOINT_WRITER, CHECKPOINT_WRITER, run.c_str(), std::to_string(first).c_str(), nullptr);
+    const std::string writer = program_path("checkpoint_writer");
+    execl(writer.c_str(), writer.c_str(), run.c_str(), std::to_string(first).c_str(), nullptr);
     _exit(127);
   }
   close(ends[1]);

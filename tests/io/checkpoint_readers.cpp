@@ -9,6 +9,7 @@
 #include "io/checkpoint.hpp"
 #include "io/fake_model.hpp"
 #include "io/scratch_folder.hpp"
+#include "support/places.hpp"
 
 using namespace annulus;
 using namespace annulus::io;
@@ -54,7 +55,7 @@ TEST_CASE("checkpoint: h5py reads it and numpy finds the same hashes", "[io]") {
   const ScratchFolder folder;
   const Scalar compute = GENERATE(Scalar::fp32, Scalar::bf16);
   const auto file = write(folder, compute);
-  const std::string verify = python + " " + READ_CHECKPOINT + " --verify " + file.string();
+  const std::string verify = python + " " + source_path("tools/read_checkpoint.py") + " --verify " + file.string();
   const auto good = output_of(verify);
   INFO(good.text);
   CHECK(good.status == 0);
