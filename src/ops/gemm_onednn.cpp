@@ -55,25 +55,44 @@ struct Product {
 
 }  // namespace
 
-void onednn_product(const Operand<const float>& a, const Operand<const float>& b, Into into, const Operand<float>& c) {
+namespace {
+
+/// `a` without gaps between its rows.
+template <class T>
+Operand<const T> packed(const Operand<const T>& a) {
+  thread_local std::vector<T> memory;
+  memory.resize(std::max<std::size_t>(memory.size(), a.rows * a.columns));
+  for (index_t r = 0; r < a.rows; ++r)
+    std::memcpy(memory.data() + r * a.columns, a.data + r * a.stride, a.columns * sizeof(T));
+  const Operand<const T> without_gaps(memory.data(), a.rows, a.columns, a.columns);
+  return a.transposed ? transposed(without_gaps) : without_gaps;
+}
+
+/// product(a, b, into) of the operands; a sum over many rows of a tile of a wider matrix, as weight gradients are, in
+/// parts whose packed rows stay in the second-level cache. oneDNN is 1.1 to 1.2 times as fast so, and its bf16 kernels
+/// read a transposed matrix only without gaps. Only for results that are not rounded between the parts.
+template <class T, class Product>
+void over_packed_parts(const Operand<const T>& a, const Operand<const T>& b, Into into, const Product& product) {
+  if (!a.transposed || a.stride == a.columns) return product(a, b, into);
+  constexpr index_t part = 512;
+  for (index_t first = 0; first < a.rows; first += part) {
+    const index_t rows = std::min(part, a.rows - first);
+    Operand<const T> a_part(a.data + first * a.stride, rows, a.columns, a.stride);
+    Operand<const T> b_part = b;
+    (b.transposed ? b_part.columns : b_part.rows) = rows;
+    b_part.data += first * (b.transposed ? 1 : b.stride);
+    product(packed(transposed(a_part)), b_part, first == 0 ? into : Into::add);
+  }
+}
+
+void sgemm(const Operand<const float>& a, const Operand<const float>& b, Into into, const Operand<float>& c) {
   const auto letter = [](bool transposed) { return transposed ? 'T' : 'N'; };
   dnnl::sgemm(letter(a.transposed), letter(b.transposed), c.rows, c.columns, columns_of(a), 1.0f, a.data, a.stride,
               b.data, b.stride, into == Into::add ? 1.0f : 0.0f, c.data, c.stride);
 }
 
-/// `a` without gaps between its rows: oneDNN's fast kernels read a transposed matrix only so.
-Operand<const bf16> packed(const Operand<const bf16>& a) {
-  thread_local std::vector<bf16> memory;
-  memory.resize(std::max<std::size_t>(memory.size(), a.rows * a.columns));
-  for (index_t r = 0; r < a.rows; ++r)
-    std::memcpy(memory.data() + r * a.columns, a.data + r * a.stride, a.columns * sizeof(bf16));
-  const Operand<const bf16> without_gaps(memory.data(), a.rows, a.columns, a.columns);
-  return a.transposed ? transposed(without_gaps) : without_gaps;
-}
-
 template <class Out>
-void onednn_product(const Operand<const bf16>& matrix, const Operand<const bf16>& b, Into into, const Operand<Out>& c) {
-  const Operand<const bf16> a = matrix.transposed && matrix.stride > matrix.columns ? packed(matrix) : matrix;
+void bf16_product(const Operand<const bf16>& a, const Operand<const bf16>& b, Into into, const Operand<Out>& c) {
   // Finding the kernel of a shape takes longer than many a product. A thread's own table needs no lock.
   using Shape = std::array<index_t, 9>;
   thread_local std::map<Shape, Product> products;
@@ -91,6 +110,20 @@ void onednn_product(const Operand<const bf16>& matrix, const Operand<const bf16>
   product.c.set_data_handle(c.data);
   product.primitive.execute(stream,
                             {{DNNL_ARG_SRC, product.a}, {DNNL_ARG_WEIGHTS, product.b}, {DNNL_ARG_DST, product.c}});
+}
+
+}  // namespace
+
+void onednn_product(const Operand<const float>& a, const Operand<const float>& b, Into into, const Operand<float>& c) {
+  over_packed_parts(a, b, into, [&](const auto& a, const auto& b, Into into) { sgemm(a, b, into, c); });
+}
+
+template <class Out>
+void onednn_product(const Operand<const bf16>& a, const Operand<const bf16>& b, Into into, const Operand<Out>& c) {
+  if constexpr (std::is_same_v<Out, float>)
+    over_packed_parts(a, b, into, [&](const auto& a, const auto& b, Into into) { bf16_product(a, b, into, c); });
+  else
+    bf16_product(a.transposed && a.stride > a.columns ? packed(a) : a, b, into, c);
 }
 
 template void onednn_product<float>(const Operand<const bf16>&, const Operand<const bf16>&, Into,

@@ -26,7 +26,11 @@ void ResidualNorm<T, R>::forward(const Exec& exec, Matrix<const R> x, Matrix<con
           return rounded * rounded;
         });
         const A scale = 1 / Kokkos::sqrt(squares / A(row.width) + A(eps));
-        for_each_lanes(worker, row, [&](auto i) { store(y_t, i, load(sum_t, i) * scale * load(gain.data(), i)); });
+        for_each_lanes(worker, row, [&](auto i) {
+          prefetch(x_t + row.width, i);
+          prefetch(branch_t + row.width, i);
+          store_result(row, y_t, i, load(sum_t, i) * scale * load(gain.data(), i));
+        });
         Kokkos::single(Kokkos::PerThread(worker), [&] { rstd(t) = scale; });
       });
 }

@@ -36,7 +36,7 @@ void SwiGlu<T>::forward(const Exec& exec, Matrix<const T> gate_up, Matrix<T> hid
         T* hidden_t = row_of(hidden, t);
         for_each_lanes(worker, row, [&](auto i) {
           const auto g = load(gate_t, i);
-          store(hidden_t, i, g * load(up_t, i) / inverse_sigmoid(g));
+          store_result(row, hidden_t, i, g * load(up_t, i) / inverse_sigmoid(g));
         });
       });
 }
@@ -58,8 +58,8 @@ void SwiGlu<T>::backward(const Exec& exec, Matrix<const T> dhidden, Matrix<const
         T *dgate_t = row_of(dgate, t), *dup_t = row_of(dup, t);
         for_each_lanes(worker, row, [&](auto i) {
           const auto dh = load(dhidden_t, i), g = load(gate_t, i), u = load(up_t, i), s = 1 / inverse_sigmoid(g);
-          store(dgate_t, i, dh * u * s * (A(1) + g * (A(1) - s)));
-          store(dup_t, i, dh * g * s);
+          store_result(row, dgate_t, i, dh * u * s * (A(1) + g * (A(1) - s)));
+          store_result(row, dup_t, i, dh * g * s);
         });
       });
 }
