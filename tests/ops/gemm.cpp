@@ -149,7 +149,7 @@ TEMPLATE_TEST_CASE("gemm: a product of several tiles equals the definition", "[o
   using Out = typename TestType::out;
   compare<In, Out>(3, 2100, 3000, false, true, 0, Into::overwrite);
   compare<In, Out>(530, 70, 1500, true, false, 3, Into::add);
-  compare<In, Out>(60, 70, 1100, true, true, 3, Into::add);
+  compare<In, Out>(60, 70, 1100, true, true, 3, Into::overwrite);
 }
 
 TEMPLATE_TEST_CASE("gemm: results are the same bits on any number of threads", "[ops]", (Types<float, float>),
