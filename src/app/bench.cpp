@@ -33,7 +33,7 @@ constexpr Subject subjects[] = {
 class Bench final : public Command {
   const char* name() const override { return "bench"; }
   const char* summary() const override { return "measure parts of the program beside what the machine could do"; }
-  void declare(CLI::App& cli) override {
+  void declare(Options& options) override {
     std::string all = "what to measure:";
     std::vector<std::string> names;
     for (const Subject& subject : subjects) {
@@ -42,13 +42,12 @@ class Bench final : public Command {
     }
     all += "\n  step: a deck's optimizer step on random tokens, at the deck's mesh";
     names.emplace_back("step");
-    cli.add_option("SUBJECT", subject_, all)->required()->check(CLI::IsMember(names));
-    cli.add_option("--deck", deck_.deck, "step: the deck to measure");
-    cli.add_option("--set", deck_.sets, "step: block.key=value replaces what the deck says; may be repeated")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
-    cli.add_flag("--json", json_, "print JSON instead of a table");
-    cli.footer(
+    options.add("SUBJECT", subject_, all).required().one_of(names);
+    options.add("--deck", deck_.deck, "step: the deck to measure");
+    options.add("--set", deck_.sets, "step: block.key=value replaces what the deck says; may be repeated")
+        .one_at_a_time("KEY=VALUE");
+    options.flag("--json", json_, "print JSON instead of a table");
+    options.footer(
         "Times are medians over batches, taken in turns with the yardstick's. One rank.\n\n"
         "Example:\n"
         "  OMP_NUM_THREADS=2 annulus bench ops\n"

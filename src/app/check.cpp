@@ -16,11 +16,11 @@ namespace {
 class Check final : public Command {
   const char* name() const override { return "check"; }
   const char* summary() const override { return "say whether a deck can be used, with all that is wrong with it"; }
-  void declare(CLI::App& cli) override {
-    options_.declare(cli);
-    cli.add_flag("--inputs", inputs_, "read all data that the run would need, and try to write where it would write");
-    cli.add_flag("--resolved", resolved_, "print every key with its value and where the value came from");
-    cli.footer(
+  void declare(Options& options) override {
+    options_.declare(options);
+    options.flag("--inputs", inputs_, "read all data that the run would need, and try to write where it would write");
+    options.flag("--resolved", resolved_, "print every key with its value and where the value came from");
+    options.footer(
         "Changes nothing, and needs neither MPI nor a GPU. Exit code: 0, or 2 when something is wrong.\n\n"
         "Example:\n"
         "  annulus check inputs/quickstart.toml --inputs --set train.steps=20");

@@ -1,10 +1,10 @@
 /// One command of the program: `annulus <name>`. Each has a file of its own in app/ and a line in commands.cpp.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "app/options.hpp"
 #include "app/seams.hpp"
 #include "core/error.hpp"
 
@@ -16,8 +16,8 @@ class Command {
   virtual const char* name() const = 0;
   /// One line for `annulus --help`.
   virtual const char* summary() const = 0;
-  /// Adds options and positionals, with help that suffices; `cli.footer()` has an example.
-  virtual void declare(CLI::App& cli) = 0;
+  /// Adds options and positionals, with help that suffices; `options.footer()` has an example.
+  virtual void declare(Options& options) = 0;
   /// Runs it. Errors are thrown; main prints them once and turns them into the exit code.
   virtual Exit run(const Seams& seams) = 0;
 };

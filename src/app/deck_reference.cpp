@@ -30,7 +30,7 @@ every key with its value and the place that the value came from.
 class DeckReference final : public Command {
   const char* name() const override { return "deck-reference"; }
   const char* summary() const override { return "print the manual page of all deck keys, as Markdown"; }
-  void declare(CLI::App& cli) override { cli.footer("Example:\n  annulus deck-reference > docs/deck.md"); }
+  void declare(Options& options) override { options.footer("Example:\n  annulus deck-reference > docs/deck.md"); }
   Exit run(const Seams&) override {
     RunConfig config;
     deck::Deck deck;

@@ -35,11 +35,10 @@ class Doctor : public Command {
   const char* summary() const override {
     return "say whether this machine and launch are fit, and what to do where not";
   }
-  void declare(CLI::App& cli) override {
-    cli.add_flag("--json", json_, "print JSON instead of lines");
-    cli.add_option("--directory", directory_, "where runs are going to write; its file locks are tried")
-        ->capture_default_str();
-    cli.footer(
+  void declare(Options& options) override {
+    options.flag("--json", json_, "print JSON instead of lines");
+    options.add("--directory", directory_, "where runs are going to write; its file locks are tried").with_default();
+    options.footer(
         "Example:\n"
         "  annulus doctor --directory runs\n"
         "  mpiexec -n 2 annulus doctor        as the run is going to be started\n"

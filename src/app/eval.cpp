@@ -26,15 +26,15 @@ class Eval final : public Command {
   const char* name() const override { return "eval"; }
   const char* summary() const override { return "validation loss of a checkpoint, by position in the context"; }
 
-  void declare(CLI::App& cli) override {
-    options_.declare(cli);
-    cli.add_option("--windows", windows_,
-                   "sequences of the validation set to read (default: the deck's eval.windows; 0: all)");
-    cli.add_flag("--bigram", bigram_, "beside it, the best interpolated bigram model of the same text");
-    cli.add_option("--margin", margin_, "exit with 4 unless the loss is this many nats below the bigram model's")
-        ->needs("--bigram");
-    cli.add_flag("--json", json_, "one JSON object instead of a table");
-    cli.footer(
+  void declare(Options& options) override {
+    options_.declare(options);
+    options.add("--windows", windows_,
+                "sequences of the validation set to read (default: the deck's eval.windows; 0: all)");
+    options.flag("--bigram", bigram_, "beside it, the best interpolated bigram model of the same text");
+    options.add("--margin", margin_, "exit with 4 unless the loss is this many nats below the bigram model's")
+        .needs("--bigram");
+    options.flag("--json", json_, "one JSON object instead of a table");
+    options.footer(
         "A curve that falls with the position says that the model uses its context. The bigram model (counts on the "
         "training\n"
         "set, interpolation weights fitted on a held-out part of it, evaluated on the same validation windows) is what "

@@ -17,18 +17,18 @@ class Generate final : public Command {
   const char* name() const override { return "generate"; }
   const char* summary() const override { return "continue a prompt with a trained model"; }
 
-  void declare(CLI::App& cli) override {
-    options_.declare(cli);
-    cli.add_option("--prompt", prompt_, "text to continue (default: the beginning of a document)");
-    cli.add_option("--tokens", count_, "tokens to add")->capture_default_str()->check(CLI::NonNegativeNumber);
-    cli.add_option("--temperature", sampling_.temperature, "0: greedy, the most likely token each time")
-        ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
-    cli.add_option("--top-k", sampling_.top_k, "draw among the k most likely only; 0: among all")
-        ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
-    cli.add_option("--seed", sampling_.seed, "of the draws")->capture_default_str();
-    cli.footer(
+  void declare(Options& options) override {
+    options_.declare(options);
+    options.add("--prompt", prompt_, "text to continue (default: the beginning of a document)");
+    options.add("--tokens", count_, "tokens to add").with_default().not_negative();
+    options.add("--temperature", sampling_.temperature, "0: greedy, the most likely token each time")
+        .with_default()
+        .not_negative();
+    options.add("--top-k", sampling_.top_k, "draw among the k most likely only; 0: among all")
+        .with_default()
+        .not_negative();
+    options.add("--seed", sampling_.seed, "of the draws").with_default();
+    options.footer(
         "Prints the prompt and what follows, on the mesh of the deck; each token costs a forward pass over the "
         "sequence length.\n\n"
         "Example:\n  mpiexec -n 2 annulus generate inputs/quickstart.toml --prompt \"The \" --tokens 200 --temperature "

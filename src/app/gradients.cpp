@@ -14,10 +14,10 @@ class Gradients final : public Command {
   const char* name() const override { return "gradients"; }
   const char* summary() const override { return "write a checkpoint's loss and gradients on the next batch to a file"; }
 
-  void declare(CLI::App& cli) override {
-    options_.declare(cli);
-    cli.add_option("--out", file_, "the HDF5 file to write")->required();
-    cli.footer(
+  void declare(Options& options) override {
+    options_.declare(options);
+    options.add("--out", file_, "the HDF5 file to write").required();
+    options.footer(
         "One micro-batch of each dp rank, the samples with which the run would go on; nothing is trained. "
         "tools/torch_parity.py\n"
         "forms the same loss and gradients with PyTorch and compares.\n\n"

@@ -34,13 +34,13 @@ index_t elements(const std::vector<index_t>& shape) {
 class Inspect final : public Command {
   const char* name() const override { return "inspect"; }
   const char* summary() const override { return "print what a checkpoint or a token shard holds"; }
-  void declare(CLI::App& cli) override {
-    cli.add_option("FILE", file_, "a checkpoint (.h5) or a token shard (.bin)")->required();
-    cli.add_flag("--deck", deck_, "of a checkpoint: print the deck it was written with, and nothing else");
-    cli.add_option("--text", text_tokens_, "of a shard: print its first so many tokens as text, and nothing else")
-        ->check(CLI::NonNegativeNumber);
-    cli.add_flag("--json", json_, "print as JSON");
-    cli.footer(
+  void declare(Options& options) override {
+    options.add("FILE", file_, "a checkpoint (.h5) or a token shard (.bin)").required();
+    options.flag("--deck", deck_, "of a checkpoint: print the deck it was written with, and nothing else");
+    options.add("--text", text_tokens_, "of a shard: print its first so many tokens as text, and nothing else")
+        .not_negative();
+    options.flag("--json", json_, "print as JSON");
+    options.footer(
         "Reads headers, not tensors. A checkpoint that is not complete is refused (exit code 3).\n\n"
         "Example:\n"
         "  annulus inspect runs/quickstart/checkpoints/step_000000400.h5\n"

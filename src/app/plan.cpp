@@ -30,10 +30,10 @@ index_t vocabulary_of(const RunConfig& config) {
 class Plan final : public Command {
   const char* name() const override { return "plan"; }
   const char* summary() const override { return "print what a run would allocate on a rank, buffer by buffer"; }
-  void declare(CLI::App& cli) override {
-    options_.declare(cli);
-    cli.add_flag("--json", json_, "print the table as JSON");
-    cli.footer(
+  void declare(Options& options) override {
+    options_.declare(options);
+    options.flag("--json", json_, "print the table as JSON");
+    options.footer(
         "The rank planned for is the one that needs the most. Nothing is allocated; neither MPI nor a GPU is needed. "
         "Other\n"
         "meshes and shapes are tried with --set.\n\n"

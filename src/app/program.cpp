@@ -1,5 +1,6 @@
 #include "app/program.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 
@@ -57,7 +58,8 @@ int annulus_main(int argc, char** argv, const Seams& seams) {
   Command* chosen = nullptr;
   for (const auto& command : commands) {
     CLI::App* const sub = cli.add_subcommand(command->name(), command->summary());
-    command->declare(*sub);
+    Options options(*sub);
+    command->declare(options);
     sub->callback([&chosen, &command] { chosen = command.get(); });
   }
   try {

@@ -12,10 +12,10 @@ class Resume final : public Command {
   const char* name() const override { return "resume"; }
   const char* summary() const override { return "go on with a run from its newest complete checkpoint"; }
 
-  void declare(CLI::App& cli) override {
-    deck_.declare(cli);
-    cli.add_flag("--other-data", other_data_, "go on although data.train or run.seed is not the checkpoint's");
-    cli.footer(
+  void declare(Options& options) override {
+    deck_.declare(options);
+    options.flag("--other-data", other_data_, "go on although data.train or run.seed is not the checkpoint's");
+    options.footer(
         "Any mesh can go on with any mesh's checkpoint; at the same mesh the run is bit for bit what it would have "
         "been without\n"
         "the stop. Settings come from the run's stored deck, then from the deck given, then from --set. Damaged "

@@ -47,10 +47,10 @@ LastCheckpoint last_good_checkpoint(const std::filesystem::path& run) {
 class Status final : public Command {
   const char* name() const override { return "status"; }
   const char* summary() const override { return "say how far a run is, or why it stopped"; }
-  void declare(CLI::App& cli) override {
-    cli.add_option("RUN", run_, "a run's directory, such as runs/quickstart")->required();
-    cli.add_flag("--json", json_, "print as JSON");
-    cli.footer(
+  void declare(Options& options) override {
+    options.add("RUN", run_, "a run's directory, such as runs/quickstart").required();
+    options.flag("--json", json_, "print as JSON");
+    options.footer(
         "Reads the run's files; the run is not disturbed.\n\n"
         "Example:\n"
         "  annulus status runs/quickstart");

@@ -16,18 +16,15 @@ namespace {
 class Tokenize final : public Command {
   const char* name() const override { return "tokenize"; }
   const char* summary() const override { return "turn text files into token shards for training and validation"; }
-  void declare(CLI::App& cli) override {
-    cli.add_option("FILE", files_, "text files, in the order in which they are read")->required();
-    cli.add_option("-o,--out", folder_, "folder for the shards; it must not exist yet, or be empty")->required();
-    cli.add_option("--tokenizer", tokenizer_, "byte: one token a byte, and one that ends a text")
-        ->capture_default_str();
-    cli.add_option("--validation", options_.validation_fraction, "fraction of the text kept for validation, 0 to 0.5")
-        ->capture_default_str();
-    cli.add_option("--shard-tokens", options_.shard_tokens, "most tokens of one shard")
-        ->capture_default_str()
-        ->check(CLI::PositiveNumber);
-    cli.add_flag("--json", json_, "print the summary as JSON");
-    cli.footer(
+  void declare(Options& options) override {
+    options.add("FILE", files_, "text files, in the order in which they are read").required();
+    options.add("-o,--out", folder_, "folder for the shards; it must not exist yet, or be empty").required();
+    options.add("--tokenizer", tokenizer_, "byte: one token a byte, and one that ends a text").with_default();
+    options.add("--validation", options_.validation_fraction, "fraction of the text kept for validation, 0 to 0.5")
+        .with_default();
+    options.add("--shard-tokens", options_.shard_tokens, "most tokens of one shard").with_default().positive();
+    options.flag("--json", json_, "print the summary as JSON");
+    options.footer(
         "Writes train_shard_*.bin, val_shard_*.bin (llm.c's format) and tokenizer.json. Stretches of all files "
         "alternate\n"
         "between training and validation.\n\n"

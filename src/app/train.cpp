@@ -8,9 +8,9 @@ class Train final : public Command {
   const char* name() const override { return "train"; }
   const char* summary() const override { return "begin the run that a deck describes"; }
 
-  void declare(CLI::App& cli) override {
-    deck_.declare(cli);
-    cli.footer(
+  void declare(Options& options) override {
+    deck_.declare(options);
+    options.footer(
         "Start it with as many ranks as the deck's mesh has. The run gets a directory of its own, "
         "run.directory/run.name, with\n"
         "metrics.csv, events.jsonl, run.json and checkpoints/. SIGTERM, SIGUSR1, run.wall_minutes or a file named stop "

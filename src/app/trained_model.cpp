@@ -24,9 +24,9 @@ io::CheckpointInfo load(const TrainedModelOptions& options, const RunConfig& con
 
 }  // namespace
 
-void TrainedModelOptions::declare(CLI::App& cli) {
-  deck.declare(cli);
-  cli.add_option("--checkpoint", checkpoint, "a checkpoint file (default: the newest complete one of the deck's run)");
+void TrainedModelOptions::declare(Options& options) {
+  deck.declare(options);
+  options.add("--checkpoint", checkpoint, "a checkpoint file (default: the newest complete one of the deck's run)");
 }
 
 TrainedModel::TrainedModel(const TrainedModelOptions& options, ParallelRun& parallel, const Seams& seams)

@@ -11,7 +11,7 @@ struct TrainedModelOptions {
   DeckOptions deck;
   std::string checkpoint;  ///< empty: the run's newest
 
-  void declare(CLI::App& cli);
+  void declare(Options& options);
 };
 
 class TrainedModel {

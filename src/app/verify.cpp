@@ -55,15 +55,13 @@ class Verify final : public Command {
   const char* name() const override { return "verify"; }
   const char* summary() const override { return "prove that a deck's mesh trains as one rank does"; }
 
-  void declare(CLI::App& cli) override {
-    deck_.declare(cli);
-    cli.add_option("--steps", steps_, "optimizer steps to compare, each on fresh data")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1000));
-    cli.add_flag("--deck-precision", deck_precision_,
+  void declare(Options& options) override {
+    deck_.declare(options);
+    options.add("--steps", steps_, "optimizer steps to compare, each on fresh data").with_default().between(1, 1000);
+    options.flag("--deck-precision", deck_precision_,
                  "compute in the deck's precision instead of fp64, with its rounding as the tolerance");
-    cli.add_flag("--json", json_, "one JSON object per step instead of text");
-    cli.footer(
+    options.flag("--json", json_, "one JSON object per step instead of text");
+    options.footer(
         "Trains the deck's mesh and one rank side by side on a reduced shape and on the deck's data, and compares "
         "loss, gradient\n"
         "norm and every gradient tensor after each step: ||a - b|| <= tolerance * max(||b||, 1e-3 ||all gradients||). "

@@ -31,8 +31,10 @@ void blas_product(const Exec& exec, const Operand<const T>& a, const Operand<con
                    columns_of_blas(a), into == Into::add ? T(1) : T(0), columns_of_blas(c));
 }
 
+#if !defined(ANNULUS_ONEDNN) && !defined(ANNULUS_CUDA)  // they have fp32 products of their own
 template void blas_product<float>(const Exec&, const Operand<const float>&, const Operand<const float>&, Into,
                                   const Operand<float>&);
+#endif
 template void blas_product<double>(const Exec&, const Operand<const double>&, const Operand<const double>&, Into,
                                    const Operand<double>&);
 
