@@ -1,9 +1,8 @@
-/// The few things that communicators do in the memory of Exec, for files that do not see Kokkos. On hosts that is
-/// ordinary memory, and work is done when Kokkos returns.
+/// What communicators that block do in the memory of Exec, for files that do not see Kokkos. On hosts that is ordinary
+/// memory, and work is done when Kokkos returns.
 #pragma once
 #include <memory>
 
-#include "comm/communicator.hpp"
 #include "core/exec.hpp"
 #include "core/types.hpp"
 
@@ -11,8 +10,6 @@ namespace annulus::comm {
 
 /// Blocks until what `exec` was given is done.
 void finish(const Exec& exec);
-/// A ticket for what `exec` was given so far.
-Ticket given_so_far(const Exec& exec);
 /// Between any two memories, after what `exec` was given before. Blocks until the bytes are there.
 void copy(const Exec& exec, void* to, const void* from, index_t bytes);
 

@@ -9,12 +9,14 @@
 #include <deque>
 #include <exception>
 
-#include "comm/events.hpp"
+#include "comm/event_ticket.hpp"
 #include "comm/gathered_reduction.hpp"
 #include "comm/nccl_library.hpp"
 #include "comm/parts.hpp"
 #include "comm/queue.hpp"
+#include "core/cuda_error.hpp"
 #include "core/error.hpp"
+#include "core/events.hpp"
 #include "core/text.hpp"
 
 namespace annulus::comm {
@@ -133,12 +135,12 @@ class NcclCommunicator : public Communicator {
                                      "\": ", call, ": ", nccl_.error_string(code), ": ", nccl_.last_error(handle_)));
   }
 
-  void begin(const Exec& after) { events_.record(stream_of(after))->wait(queue_.stream()); }
+  void begin(const Exec& after) { events_.record(after)->wait(queue_.exec()); }
 
   Ticket issued(ConstValues first, ConstValues second) {
     while (!under_way_.empty() && under_way_.front().done->reached()) under_way_.pop_front();
-    under_way_.push_back({events_.record(queue_.stream()), {first, second}});
-    return Ticket(under_way_.back().done);
+    under_way_.push_back({events_.record(queue_.exec()), {first, second}});
+    return event_ticket(under_way_.back().done);
   }
 
   /// Messages that wait for one another: they must be issued as one.

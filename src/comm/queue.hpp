@@ -1,4 +1,4 @@
-/// What host-compiled files need of CUDA streams and the execution instances on them.
+/// CUDA streams with the execution instances on them, for host-compiled files.
 #pragma once
 #include <memory>
 
@@ -7,9 +7,6 @@
 struct CUstream_st;
 
 namespace annulus::comm {
-
-/// The stream that `exec` issues to.
-CUstream_st* stream_of(const Exec& exec);
 
 /// A non-blocking stream of its own and the execution instance on it.
 class Queue {

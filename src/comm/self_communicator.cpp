@@ -1,8 +1,10 @@
 #include "comm/self_communicator.hpp"
 
 #include <cassert>
+#include <vector>
 
-#include "comm/device.hpp"
+#include "comm/event_ticket.hpp"
+#include "core/start_copy.hpp"
 
 namespace annulus::comm {
 
@@ -31,7 +33,9 @@ class SelfCommunicator : public Communicator {
     assert(root == 0);
     return given_so_far(after);
   }
-  void release(const void*, const Exec&) override {}  // what touches a buffer is done when it is issued
+  void release(const void*, const Exec& exec) override {
+    for (const auto& copy : copies_) copy->wait(exec);
+  }
   void agree(Values, Reduction) override {}
   void barrier() override {}
   std::unique_ptr<Communicator> split(int, int, std::string name) override {
@@ -39,14 +43,19 @@ class SelfCommunicator : public Communicator {
   }
 
  private:
-  static Ticket moved(const Exec& after, ConstValues from, Values to) {
+  Ticket moved(const Exec& after, ConstValues from, Values to) {
     assert(from.bytes() == to.bytes());
     if (from.data == to.data) return given_so_far(after);
-    copy(after, to.data, from.data, to.bytes());
-    return {};
+    start_copy(after, to.data, from.data, to.bytes());
+    std::erase_if(copies_, [](const auto& copy) { return copy->reached(); });
+    copies_.push_back(events_.record(after));
+    return event_ticket(copies_.back());
   }
+  Ticket given_so_far(const Exec& after) { return event_ticket(events_.record(after)); }
 
   std::string name_;
+  EventPool events_;
+  std::vector<std::shared_ptr<Event>> copies_;  ///< that may be under way
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "core/streams.hpp"
 
-#include "core/error.hpp"
 #include "core/views.hpp"
+#ifdef ANNULUS_CUDA
+#include "core/cuda_error.hpp"
+#endif
 
 namespace annulus {
 
@@ -19,8 +21,7 @@ struct Streams::Queues {
     }
     static cudaStream_t created() {
       cudaStream_t stream;
-      if (const cudaError_t code = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); code != cudaSuccess)
-        throw Error(Exit::internal, std::string("cudaStreamCreateWithFlags: ") + cudaGetErrorString(code));
+      check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
       return stream;
     }
   };
