@@ -37,6 +37,7 @@ Assembly::Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> 
       training_(std::move(training)),
       validation_(std::move(validation)),
       rotator_(decorated(seams.rotator, cp::make_rotator(config.attention.rotator, mesh_.ring()))),
-      model_(model::make_model(config.model_config(training_->vocabulary()), {streams, mesh_, layout_, *rotator_})) {}
+      model_(decorated(seams.model, model::make_model(config.model_config(training_->vocabulary()),
+                                                      {streams, mesh_, layout_, *rotator_}))) {}
 
 }  // namespace annulus::app

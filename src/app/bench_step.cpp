@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "app/assembly.hpp"
 #include "core/rng.hpp"
@@ -59,12 +60,17 @@ std::vector<BenchRow> bench_step(const RunConfig& config, ParallelRun& run) {
 
   std::vector<double> seconds;
   train::StepSamples samples{0, config.train.micro_batch, config.accumulation()};
-  for (int step = -2; step < 9; ++step) {  // the first two warm up
-    const auto begin = std::chrono::steady_clock::now();
-    train::optimizer_step(
+  std::optional<train::StepUnderWay> before;
+  auto begin = std::chrono::steady_clock::now();
+  for (int step = -2; step <= 9; ++step) {  // the first two warm up; each is waited for after the next was given out
+    auto given = train::begin_step(
         parts.feed(), samples,
         {.lr = 1e-4, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .decay = 0.1, .clip = 1, .step = step + 3});
-    if (step >= 0) seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    if (before) before->result();
+    before = std::move(given);
+    const auto end = std::chrono::steady_clock::now();
+    if (step > 0) seconds.push_back(std::chrono::duration<double>(end - begin).count());
+    begin = end;
     samples.first += samples.count(parts.mesh().shape());
   }
   std::nth_element(seconds.begin(), seconds.begin() + 4, seconds.end());

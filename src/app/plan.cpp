@@ -61,12 +61,13 @@ class Plan final : public Command {
   }
 
   static nlohmann::ordered_json json_of(const model::MemoryPlan& plan, index_t parameters, comm::MeshShape mesh) {
-    constexpr const char* names[] = {"persistent", "saved", "scratch", "library"};
+    constexpr const char* names[] = {"persistent", "saved", "scratch", "pinned", "library"};
     nlohmann::ordered_json json;
     json["parameters"] = parameters;
     json["mesh"] = {{"dp", mesh.dp}, {"ring", mesh.ring}, {"ulysses", mesh.ulysses}};
-    for (const Lifetime lifetime : {Lifetime::persistent, Lifetime::saved, Lifetime::scratch})
-      json["allocations"].push_back({{"label", model::MemoryPlan::label(lifetime)}, {"bytes", plan.bytes(lifetime)}});
+    for (const Lifetime lifetime : model::allocated_lifetimes)
+      if (plan.bytes(lifetime) > 0)
+        json["allocations"].push_back({{"label", model::MemoryPlan::label(lifetime)}, {"bytes", plan.bytes(lifetime)}});
     json["total"] = plan.total();
     for (const auto& row : plan.rows())
       json["rows"].push_back({{"name", row.name},

@@ -1,5 +1,5 @@
-/// Where a test-only build of the program puts decorators between the rooms, to prove that `annulus verify` sees
-/// faults. The program itself leaves every seam empty.
+/// Where a test-only build of the program puts decorators between the rooms, to prove that `annulus verify` and
+/// other tests see faults. The program itself leaves every seam empty.
 #pragma once
 #include <functional>
 #include <memory>
@@ -7,6 +7,7 @@
 #include "comm/communicator.hpp"
 #include "cp/rotator.hpp"
 #include "io/loader.hpp"
+#include "model/model.hpp"
 
 namespace annulus::app {
 
@@ -15,6 +16,7 @@ struct Seams {
   std::function<std::unique_ptr<comm::Communicator>(std::unique_ptr<comm::Communicator>)> communicator;
   std::function<std::unique_ptr<cp::Rotator>(std::unique_ptr<cp::Rotator>)> rotator;
   std::function<std::unique_ptr<io::Loader>(std::unique_ptr<io::Loader>)> loader;
+  std::function<std::unique_ptr<model::Model>(std::unique_ptr<model::Model>)> model;
 };
 
 }  // namespace annulus::app

@@ -10,16 +10,6 @@
 
 namespace annulus::model {
 
-namespace {
-
-template <class V>
-Vector<const V> uploaded(const Exec& exec, const std::vector<V>& values, Vector<V> device) {
-  Kokkos::deep_copy(exec, device, Kokkos::View<const V*, Kokkos::HostSpace>(values.data(), values.size()));
-  return device;
-}
-
-}  // namespace
-
 template <class T>
 void Transformer<T>::accumulate(const cp::LocalBatch& batch, double weight, bool first, bool last) {
   const Region region("annulus::model::accumulate");
@@ -45,14 +35,7 @@ void Transformer<T>::accumulate(const cp::LocalBatch& batch, double weight, bool
 template <class T>
 void Transformer<T>::upload(const cp::LocalBatch& batch) {
   assert(batch.tokens_per_row == place_.layout.count(place_.mesh.ring_rank()));
-  const index_t size = batch.rows * batch.tokens_per_row;
-  batch_ = {.rows = batch.rows,
-            .tokens_per_row = batch.tokens_per_row,
-            .tokens = uploaded(exec(), batch.tokens, memory_.vector(buffers_.tokens, size)),
-            .labels = uploaded(exec(), batch.labels, memory_.vector(buffers_.labels, size)),
-            .positions = uploaded(exec(), batch.positions, memory_.vector(buffers_.positions, size)),
-            .visible_begin = uploaded(exec(), batch.visible_begin, memory_.vector(buffers_.visible_begin, size)),
-            .visible_end = uploaded(exec(), batch.visible_end, memory_.vector(buffers_.visible_end, size))};
+  batch_ = upload_.next(batch);
 }
 
 /// Projections overwrite their gradients in a step's first micro-batch; what their operators only add to begins at

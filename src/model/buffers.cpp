@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "model/batch_upload.hpp"
+#include "model/numbers_download.hpp"
 #include "model/shape.hpp"
 #include "ops/adamw.hpp"
 #include "ops/embedding.hpp"
@@ -24,6 +26,10 @@ struct Planner {
   template <class V>
   Slot<V> persistent(const std::string& name, index_t count) {
     return reserved<V>(Lifetime::persistent, name, count, "the run");
+  }
+  template <class V>
+  Slot<V> pinned(const std::string& name, index_t count) {
+    return reserved<V>(Lifetime::pinned, name, count, "the run");
   }
   template <class V>
   Slot<V> saved(const std::string& name, index_t count, const std::string& until) {
@@ -136,11 +142,10 @@ void Buffers<T>::reserve_inputs(Planner& planner, const Sizes& n) {
   cosines = planner.persistent<A>("rope.cosines", n.positions * n.qkv.head_dim / 2);
   sines = planner.persistent<A>("rope.sines", n.positions * n.qkv.head_dim / 2);
   sums = planner.persistent<double>("step.sums", 2);
-  tokens = planner.persistent<std::int32_t>("batch.tokens", n.tokens);
-  labels = planner.persistent<std::int32_t>("batch.labels", n.tokens);
-  positions = planner.persistent<index_t>("batch.positions", n.tokens);
-  visible_begin = planner.persistent<index_t>("batch.visible_begin", n.tokens);
-  visible_end = planner.persistent<index_t>("batch.visible_end", n.tokens);
+  const index_t batch_bytes = BatchUpload::blocks * BatchUpload::block_bytes(n.tokens);
+  batch = planner.persistent<std::byte>("batch", batch_bytes);
+  packed_batch = planner.pinned<std::byte>("batch.packed", on_gpu ? batch_bytes : 0);
+  downloaded_sums = planner.pinned<double>("step.downloaded_sums", NumbersDownload::count);
   kv = planner.persistent<T>("ring.kv", 2 * n.tokens * n.kv_width());
   rotator = planner.persistent<std::byte>("ring.rotator", n.ring_backward.rotator_bytes);
 }

@@ -30,10 +30,11 @@ struct Buffers {
   Slot<A> m, v;            ///< (table.shard_size())
   Slot<A> cosines, sines;  ///< (sequence length, head_dim / 2)
   Slot<double> sums;       ///< squared norm of the gradients, sum of nll
-  Slot<std::int32_t> tokens, labels;
-  Slot<index_t> positions, visible_begin, visible_end;
-  Slot<T> kv;  ///< the own block of keys and values: others may still be receiving it when a pass is over
+  Slot<std::byte> batch;   ///< BatchUpload::blocks of block_bytes
+  Slot<T> kv;              ///< the own block of keys and values: others may still be receiving it when a pass is over
   Slot<std::byte> rotator;
+  Slot<std::byte> packed_batch;  ///< pinned, as batch; empty on hosts
+  Slot<double> downloaded_sums;  ///< pinned, NumbersDownload::count
 
   /// What a block's backward needs of its forward; norms, rotated heads and `hidden` are formed again.
   struct Saved {

@@ -10,6 +10,7 @@ namespace annulus::model {
 namespace {
 
 using Bytes = Kokkos::View<std::byte*, Exec::memory_space>;
+using PinnedBytes = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>;
 
 Bytes allocated(const Exec& exec, const MemoryPlan& plan, Lifetime lifetime) {
   const std::string label = MemoryPlan::label(lifetime);
@@ -53,6 +54,9 @@ Memory::Memory(const Exec& exec, const MemoryPlan& plan)
     : plan_(plan),
       allocations_{allocated(exec, plan, Lifetime::persistent), allocated(exec, plan, Lifetime::saved),
                    allocated(exec, plan, Lifetime::scratch)} {
+  if (const index_t bytes = plan.bytes(Lifetime::pinned); bytes > 0)
+    pinned_ = PinnedBytes(
+        Kokkos::view_alloc(std::string(MemoryPlan::label(Lifetime::pinned)), Kokkos::WithoutInitializing), bytes);
 #ifndef NDEBUG
   for (const MemoryPlan::Row& row : plan.rows())
     if (row.lifetime == Lifetime::persistent || row.lifetime == Lifetime::saved)

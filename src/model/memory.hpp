@@ -22,7 +22,9 @@ class Memory {
   Memory(const Exec& exec, const MemoryPlan& plan);
 
   const MemoryPlan& plan() const { return plan_; }
-  std::byte* base(Lifetime lifetime) const { return allocations_[static_cast<int>(lifetime)].data(); }
+  std::byte* base(Lifetime lifetime) const {
+    return lifetime == Lifetime::pinned ? pinned_.data() : allocations_[static_cast<int>(lifetime)].data();
+  }
 
   template <class V>
   V* data(const Slot<V>& slot) const {
@@ -47,6 +49,7 @@ class Memory {
  private:
   const MemoryPlan& plan_;
   std::array<Kokkos::View<std::byte*, Exec::memory_space>, 3> allocations_;  // persistent, saved, scratch
+  Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace> pinned_;
 };
 
 /// A frame of the plan while it is in use. Debug builds fill it with NaN when it opens, so that nobody reads what an

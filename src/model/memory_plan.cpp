@@ -11,7 +11,7 @@ namespace annulus::model {
 
 namespace {
 
-constexpr const char* lifetime_names[] = {"persistent", "saved", "scratch", "library"};
+constexpr const char* lifetime_names[] = {"persistent", "saved", "scratch", "pinned", "library"};
 
 index_t rounded_up(index_t value, index_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
@@ -47,7 +47,7 @@ index_t MemoryPlan::total() const {
 
 const char* MemoryPlan::label(Lifetime lifetime) {
   constexpr const char* labels[] = {"annulus::model::persistent", "annulus::model::saved", "annulus::model::scratch",
-                                    "library"};
+                                    "annulus::model::pinned", "library"};
   return labels[static_cast<int>(lifetime)];
 }
 
@@ -71,8 +71,10 @@ std::string MemoryPlan::table() const {
     else
       sized(lifetime, row.name, row.bytes, until);
   }
-  for (const Lifetime lifetime : {Lifetime::persistent, Lifetime::saved, Lifetime::scratch})
+  for (const Lifetime lifetime : allocated_lifetimes) {
+    if (lifetime == Lifetime::pinned && bytes(lifetime) == 0) continue;
     sized(lifetime_names[static_cast<int>(lifetime)], "", bytes(lifetime), text("one allocation, ", label(lifetime)));
+  }
   sized("total", "", total(), "without the libraries' own");
   return out.str();
 }

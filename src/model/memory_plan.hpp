@@ -1,7 +1,7 @@
 /// What a run allocates, buffer by buffer, before it allocates: the table that `annulus plan` prints and the run uses.
 /// Persistent buffers live as long as the model; saves from a layer's forward to its backward; scratch lives in stack
-/// frames (what a frame reserves is given back when it closes, so that later frames reuse the memory). Each of the
-/// three is one allocation; libraries' own memory is listed and not part of the total.
+/// frames (what a frame reserves is given back when it closes, so that later frames reuse the memory). Libraries' own
+/// memory is listed and not part of the total.
 #pragma once
 #include <string>
 #include <utility>
@@ -11,7 +11,11 @@
 
 namespace annulus::model {
 
-enum class Lifetime { persistent, saved, scratch, library };
+/// pinned: host memory that a device copies from and to by itself; as persistent, and empty on hosts.
+enum class Lifetime { persistent, saved, scratch, pinned, library };
+/// Of each of these there is one allocation, unless it is empty.
+inline constexpr Lifetime allocated_lifetimes[] = {Lifetime::persistent, Lifetime::saved, Lifetime::scratch,
+                                                   Lifetime::pinned};
 
 class MemoryPlan {
  public:
@@ -50,7 +54,7 @@ class MemoryPlan {
  private:
   std::vector<Row> rows_;
   std::vector<std::pair<std::string, index_t>> frames_;
-  index_t top_[4] = {}, peak_[4] = {};
+  index_t top_[5] = {}, peak_[5] = {};
 };
 
 }  // namespace annulus::model

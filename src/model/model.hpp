@@ -2,6 +2,7 @@
 /// verification and checkpoints see. The compute type is chosen at construction.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -44,6 +45,23 @@ struct StepNumbers {
   double gradient_norm = 0;  ///< before clipping
 };
 
+/// A step's numbers, which may still be on their way from the device.
+class StepTicket {
+ public:
+  StepTicket(const StepNumbers& here) : here_(here) {}
+  explicit StepTicket(std::function<StepNumbers()> arrive) : arrive_(std::move(arrive)) {}
+
+  /// Whether they are here whenever update returns (hosts), so that nothing is gained by asking later. Alike on all
+  /// ranks.
+  bool at_hand() const { return !arrive_; }
+  /// Blocks until they are here, and with them the end of the step.
+  StepNumbers numbers() const { return arrive_ ? arrive_() : here_; }
+
+ private:
+  StepNumbers here_;
+  std::function<StepNumbers()> arrive_;
+};
+
 class Model {
  public:
   virtual ~Model() = default;
@@ -63,9 +81,10 @@ class Model {
   /// micro-batches, and 0 where there are none. The first call of a step overwrites the gradients; in the last one each
   /// bucket is reduced over all ranks as soon as it is complete. Returns before the device is done.
   virtual void accumulate(const cp::LocalBatch& batch, double weight, bool first, bool last) = 0;
-  /// Norm, clip, AdamW on the owned shard, gather of the compute copy. Collective. Blocks for the numbers.
-  virtual StepNumbers update(const Update& update) = 0;
-  /// As update, but changes no parameter: waits for the reduction and returns the numbers. For verification.
+  /// Norm, clip, AdamW on the owned shard, gather of the compute copy. Collective. Returns before the device is done;
+  /// the ticket is good until the second next step.
+  virtual StepTicket update(const Update& update) = 0;
+  /// As update, but changes no parameter: blocks, and returns the numbers. For verification.
   virtual StepNumbers gradients_only() = 0;
 
   /// Forward only: nll of each local token, 0 where it has no label. Collective over the ring.

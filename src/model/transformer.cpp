@@ -65,7 +65,10 @@ Transformer<T>::Transformer(const ModelConfig& config, const Place& place)
       weights_(compute_.data(), table_, config.model),
       gradients_(gradient_.data(), table_, config.model),
       kernel_(ops::attention_kernel<T>(config.attention.kernel, attention_shape(config.model))),
-      ring_attention_(*kernel_, attention_shape(config.model), place.layout, place.rotator) {
+      ring_attention_(*kernel_, attention_shape(config.model), place.layout, place.rotator),
+      upload_(place.streams, memory_.data(buffers_.batch), memory_.data(buffers_.packed_batch),
+              config.micro_batch * place.layout.max_count()),
+      download_(memory_.data(buffers_.downloaded_sums)) {
   for (const DecayGroup& group : decay_groups(table_)) {
     if (!group.decays) gains_.push_back(group.arena);
     const Stretch own = common(group.arena, table_.owned(place.mesh.rank(), group.bucket));

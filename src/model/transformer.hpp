@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "cp/ring_attention.hpp"
+#include "model/batch_upload.hpp"
 #include "model/buffers.hpp"
 #include "model/memory.hpp"
 #include "model/model.hpp"
+#include "model/numbers_download.hpp"
 #include "model/weights.hpp"
 #include "ops/qk_norm_rope.hpp"
 
@@ -31,7 +33,7 @@ class Transformer final : public Model {
 
   void initialise(std::uint64_t seed) override;
   void accumulate(const cp::LocalBatch& batch, double weight, bool first, bool last) override;
-  StepNumbers update(const Update& update) override;
+  StepTicket update(const Update& update) override;
   StepNumbers gradients_only() override;
   void evaluate(const cp::LocalBatch& batch, std::span<double> nll) override;
   void logits(const cp::LocalBatch& batch, index_t local_token, std::span<double> logits) override;
@@ -40,13 +42,6 @@ class Transformer final : public Model {
   void refresh_compute() override;
 
  private:
-  /// A micro-batch's part of this rank, on the device.
-  struct Batch {
-    index_t rows = 0, tokens_per_row = 0;
-    Vector<const std::int32_t> tokens, labels;
-    Vector<const index_t> positions, visible_begin, visible_end;
-    index_t size() const { return rows * tokens_per_row; }
-  };
   struct SavedViews {
     Matrix<T> x, qkv, attention;
     Vector<A> lse;
@@ -104,7 +99,7 @@ class Transformer final : public Model {
 
   // update.cpp
   void sum_over_ranks();
-  StepNumbers numbers();
+  StepTicket numbers();
   void gather();
 
   // arenas.cpp
@@ -127,7 +122,9 @@ class Transformer final : public Model {
   cp::RingAttention<T> ring_attention_;
   std::vector<OwnedStretch> owned_;
   std::vector<Stretch> gains_;  ///< where they lie in the arenas, other ranks' too
-  Batch batch_;
+  BatchUpload upload_;
+  NumbersDownload download_;
+  DeviceBatch batch_;
   std::vector<comm::Ticket> reductions_;  ///< of this step's buckets
 };
 

@@ -1,5 +1,4 @@
 #include <cassert>
-#include <cmath>
 
 #include "core/profile.hpp"
 #include "model/transformer.hpp"
@@ -8,7 +7,7 @@
 namespace annulus::model {
 
 template <class T>
-StepNumbers Transformer<T>::update(const Update& update) {
+StepTicket Transformer<T>::update(const Update& update) {
   const Region region("annulus::model::update");
   sum_over_ranks();
   for (const OwnedStretch& part : owned_) {
@@ -31,7 +30,7 @@ StepNumbers Transformer<T>::update(const Update& update) {
 template <class T>
 StepNumbers Transformer<T>::gradients_only() {
   sum_over_ranks();
-  return numbers();
+  return numbers().numbers();
 }
 
 /// Ends the reduction of the gradients and sums over all ranks what is a number: the squares of each rank's own shard,
@@ -55,11 +54,8 @@ void Transformer<T>::sum_over_ranks() {
 }
 
 template <class T>
-StepNumbers Transformer<T>::numbers() {
-  double sums[2];
-  Kokkos::deep_copy(exec(), Kokkos::View<double*, Kokkos::HostSpace>(sums, 2), memory_.vector(buffers_.sums));
-  exec().fence("annulus::model::update[the numbers are here]");
-  return {.nll_sum = sums[1], .gradient_norm = std::sqrt(sums[0])};
+StepTicket Transformer<T>::numbers() {
+  return download_.begin(exec(), memory_.data(buffers_.sums));
 }
 
 /// Each rank's new parameters, to all ranks.

@@ -2,7 +2,12 @@
 
 namespace annulus::train {
 
-StepResult optimizer_step(const Feed& feed, const StepSamples& samples, const model::Update& update) {
+StepResult StepUnderWay::result() const {
+  const auto numbers = numbers_.numbers();
+  return {numbers.nll_sum * weight_, numbers.gradient_norm};
+}
+
+StepUnderWay begin_step(const Feed& feed, const StepSamples& samples, const model::Update& update) {
   const auto& [mesh, layout, model, loader] = feed;
 
   // the count is known before forward, so that nothing is divided afterwards
@@ -15,8 +20,11 @@ StepResult optimizer_step(const Feed& feed, const StepSamples& samples, const mo
     model.accumulate(loader.batch(first, samples.rows, layout, mesh.ring_rank()), weight, micro == 0,
                      micro == samples.accumulation - 1);
   }
-  const auto numbers = model.update(update);
-  return {numbers.nll_sum * weight, numbers.gradient_norm};
+  return {model.update(update), weight};
+}
+
+StepResult optimizer_step(const Feed& feed, const StepSamples& samples, const model::Update& update) {
+  return begin_step(feed, samples, update).result();
 }
 
 }  // namespace annulus::train

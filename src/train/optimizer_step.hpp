@@ -27,7 +27,23 @@ struct StepResult {
   double gradient_norm;  ///< before clipping
 };
 
-/// Collective over the mesh; the same result on all ranks.
+/// A step that was given to all ranks and may still be under way on their devices.
+class StepUnderWay {
+ public:
+  StepUnderWay(model::StepTicket numbers, double weight) : numbers_(std::move(numbers)), weight_(weight) {}
+  /// Whether the result was there when the step was; alike on all ranks.
+  bool over() const { return numbers_.at_hand(); }
+  /// Blocks until the step is over; allowed until the second next step begins. The same on all ranks.
+  StepResult result() const;
+
+ private:
+  model::StepTicket numbers_;
+  double weight_;  ///< of each nll in the loss
+};
+
+/// Collective over the mesh. Returns when all work has been given out.
+StepUnderWay begin_step(const Feed& feed, const StepSamples& samples, const model::Update& update);
+/// The same, and waits for its result.
 StepResult optimizer_step(const Feed& feed, const StepSamples& samples, const model::Update& update);
 
 }  // namespace annulus::train

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/profile.hpp"
@@ -25,9 +26,10 @@ Exit Trainer::run() {
   try {
     if (counters_.step == 0) checkpoint();  // what a peer, or a second run, can start from
     while (counters_.step < config_.train.steps) {
-      progress_.step(step());
-      if (validation_due()) validate();
-      progress_.end_step();
+      Untold next = step();
+      tell_all();
+      untold_ = std::move(next);
+      if (untold_->step.over() || validation_due()) tell_all();
       const std::string reason = stop_.agreed(feed_.mesh.world(), counters_.step);
       const bool stopping = !reason.empty() && counters_.step < config_.train.steps;
       if (stopping || checkpoint_due()) checkpoint();
@@ -45,38 +47,58 @@ Exit Trainer::run() {
   return Exit::done;
 }
 
-StepReport Trainer::step() {
+Trainer::Untold Trainer::step() {
   const Region region("annulus::train::step");
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const StepSamples samples{counters_.sample, config_.train.micro_batch, config_.accumulation};
   const double lr = learning_rate(config_.schedule, counters_.step, config_.train.steps);
   const auto& adam = config_.optimizer;
-  const auto result = optimizer_step(feed_, samples,
-                                     {.lr = lr,
-                                      .beta1 = adam.beta1,
-                                      .beta2 = adam.beta2,
-                                      .eps = adam.eps,
-                                      .decay = adam.decay,
-                                      .clip = config_.train.clip,
-                                      .step = counters_.step + 1});
+  StepUnderWay given = begin_step(feed_, samples,
+                                  {.lr = lr,
+                                   .beta1 = adam.beta1,
+                                   .beta2 = adam.beta2,
+                                   .eps = adam.eps,
+                                   .decay = adam.decay,
+                                   .clip = config_.train.clip,
+                                   .step = counters_.step + 1});
 
   const index_t tokens = samples.count(feed_.mesh.shape()) * feed_.loader.sequence_length();
   counters_.step += 1;
   counters_.sample += samples.count(feed_.mesh.shape());
   counters_.tokens += tokens;
+  return {.step = std::move(given),
+          .report = {.step = counters_.step,
+                     .loss = 0,
+                     .lr = lr,
+                     .gradient_norm = 0,
+                     .seconds = 0,
+                     .step_tokens = tokens,
+                     .tokens = counters_.tokens},
+          .begin = begin};
+}
+
+void Trainer::tell(Untold step) {
+  StepReport& report = step.report;
+  const StepResult result = step.step.result();
+  const auto end = Clock::now();
   if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm))
     throw Error(
         Exit::failed,
         fmt::format("step {}: loss {} and gradient norm {} are no longer finite numbers; the newest checkpoint is "
                     "of step {}; a lower schedule.peak, a longer schedule.warmup or a smaller train.clip may help",
-                    counters_.step, result.loss, result.gradient_norm, checkpoint_step_));
-  return {.step = counters_.step,
-          .loss = result.loss,
-          .lr = lr,
-          .gradient_norm = result.gradient_norm,
-          .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-          .step_tokens = tokens,
-          .tokens = counters_.tokens};
+                    report.step, result.loss, result.gradient_norm, checkpoint_step_));
+  report.loss = result.loss;
+  report.gradient_norm = result.gradient_norm;
+  // a step that was given out early begins when the one before it ends
+  report.seconds = std::chrono::duration<double>(end - std::max(step.begin, last_told_)).count();
+  last_told_ = end;
+  progress_.step(report);
+  if (report.step == counters_.step && validation_due()) validate();
+  progress_.end_step();
+}
+
+void Trainer::tell_all() {
+  if (untold_) tell(*std::exchange(untold_, std::nullopt));
 }
 
 void Trainer::validate() {
@@ -89,11 +111,12 @@ void Trainer::validate() {
 }
 
 void Trainer::checkpoint() {
-  const auto begin = std::chrono::steady_clock::now();
+  tell_all();  // a loss that is no number must not be kept
+  const auto begin = Clock::now();
   auto info = config_.origin;
   info.counters = counters_;
   io::write_checkpoint(config_.run.root, feed_.model, info, config_.checkpoint.keep, feed_.mesh.world());
-  last_checkpoint_ = std::chrono::steady_clock::now();
+  last_checkpoint_ = Clock::now();
   checkpoint_step_ = counters_.step;
   progress_.checkpoint(io::checkpoint_path(config_.run.root, counters_.step), counters_.step,
                        std::chrono::duration<double>(last_checkpoint_ - begin).count());
@@ -109,7 +132,7 @@ bool Trainer::checkpoint_due() const {
   const auto& [every_steps, every_minutes, keep] = config_.checkpoint;
   if (counters_.step == config_.train.steps || (every_steps > 0 && counters_.step % every_steps == 0)) return true;
   if (every_minutes <= 0) return false;
-  const std::chrono::duration<double, std::ratio<60>> since = std::chrono::steady_clock::now() - last_checkpoint_;
+  const std::chrono::duration<double, std::ratio<60>> since = Clock::now() - last_checkpoint_;
   // clocks differ between ranks: rank 0's counts
   const index_t due = feed_.mesh.rank() == 0 && since.count() >= every_minutes;
   return comm::agree(feed_.mesh.world(), due, comm::Reduction::max) > 0;

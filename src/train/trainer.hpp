@@ -1,6 +1,9 @@
-/// Trains: batches in, optimizer steps, validation, checkpoints, until the last step or a reason to stop.
+/// Trains: batches in, optimizer steps, validation, checkpoints, until the last step or a reason to stop. On a GPU a
+/// step is told after the next one has been given out, so that the device never waits for the host; before a validation
+/// and a checkpoint all steps have been told.
 #pragma once
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "core/error.hpp"
@@ -40,7 +43,17 @@ class Trainer {
   const io::Counters& counters() const { return counters_; }
 
  private:
-  StepReport step();
+  using Clock = std::chrono::steady_clock;
+  /// A step that has been given out and not been told.
+  struct Untold {
+    StepUnderWay step;
+    StepReport report;  ///< loss, gradient norm and seconds are yet to come
+    Clock::time_point begin;
+  };
+  Untold step();
+  void tell(Untold step);
+  /// Whatever has not been told.
+  void tell_all();
   void validate();
   void checkpoint();
   bool validation_due() const;
@@ -52,7 +65,9 @@ class Trainer {
   io::Counters counters_;
   StopRequests stop_;
   Progress progress_;
-  std::chrono::steady_clock::time_point last_checkpoint_ = std::chrono::steady_clock::now();
+  std::optional<Untold> untold_;  ///< the last step, unless it is over
+  Clock::time_point last_told_{};
+  Clock::time_point last_checkpoint_ = Clock::now();
   index_t checkpoint_step_ = -1;
 };
 

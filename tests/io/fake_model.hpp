@@ -71,7 +71,7 @@ class FakeModel final : public model::Model {
   Scalar compute_type() const override { return compute_; }
   void initialise(std::uint64_t) override {}
   void accumulate(const cp::LocalBatch&, double, bool, bool) override {}
-  model::StepNumbers update(const model::Update&) override { return {}; }
+  model::StepTicket update(const model::Update&) override { return model::StepNumbers{}; }
   model::StepNumbers gradients_only() override { return {}; }
   void evaluate(const cp::LocalBatch&, std::span<double>) override {}
   void logits(const cp::LocalBatch&, index_t, std::span<double>) override {}

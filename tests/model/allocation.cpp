@@ -16,13 +16,14 @@ namespace {
 
 std::map<std::string, index_t> counted;  ///< bytes by label
 
-/// Counts every allocation through Kokkos in the memory that is planned, except Kokkos's own, while it lives.
+/// Counts every allocation through Kokkos in the memories that are planned, except Kokkos's own, while it lives.
 struct Counting {
   Counting() {
     counted.clear();
     Kokkos::Tools::Experimental::set_allocate_data_callback(
         [](Kokkos::Profiling::SpaceHandle space, const char* label, const void*, std::uint64_t size) {
-          const bool planned = std::string(space.name) == Exec::memory_space::name();
+          const std::string name = space.name;
+          const bool planned = name == Exec::memory_space::name() || name == Kokkos::SharedHostPinnedSpace::name();
           if (planned && std::string(label).rfind("Kokkos::", 0) != 0) counted[label] += static_cast<index_t>(size);
         });
   }
@@ -31,8 +32,8 @@ struct Counting {
 
 std::map<std::string, index_t> by_label(const MemoryPlan& plan) {
   std::map<std::string, index_t> bytes;
-  for (const Lifetime lifetime : {Lifetime::persistent, Lifetime::saved, Lifetime::scratch})
-    bytes[MemoryPlan::label(lifetime)] = plan.bytes(lifetime);
+  for (const Lifetime lifetime : allocated_lifetimes)
+    if (plan.bytes(lifetime) > 0) bytes[MemoryPlan::label(lifetime)] = plan.bytes(lifetime);
   return bytes;
 }
 

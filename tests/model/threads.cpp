@@ -35,8 +35,9 @@ void write_bits(std::ofstream& out, const char* compute) {
   rig.model->initialise(2);
   for (index_t step = 1; step <= 2; ++step) {
     accumulate(rig, {{text_row(config, 2 * step, true), text_row(config, 2 * step + 1, true)}});
-    const StepNumbers numbers = rig.model->update(
+    const StepTicket ticket = rig.model->update(
         {.lr = 1e-2, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .decay = 0.1, .clip = 0.5, .step = step});
+    const StepNumbers numbers = ticket.numbers();
     append(out, Numbers{numbers.nll_sum, numbers.gradient_norm});
   }
   for (const Arena arena : {Arena::gradient, Arena::master, Arena::m, Arena::v})
