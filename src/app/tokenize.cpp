@@ -19,7 +19,7 @@ class Tokenize final : public Command {
   void declare(Options& options) override {
     options.add("FILE", files_, "text files, in the order in which they are read").required();
     options.add("-o,--out", folder_, "folder for the shards; it must not exist yet, or be empty").required();
-    options.add("--tokenizer", tokenizer_, "byte: one token a byte, and one that ends a text").with_default();
+    options.add("--tokenizer", tokenizer_, std::string(io::tokenizer_specs) + "; see below").with_default();
     options.add("--validation", options_.validation_fraction, "fraction of the text kept for validation, 0 to 0.5")
         .with_default();
     options.add("--shard-tokens", options_.shard_tokens, "most tokens of one shard").with_default().positive();
@@ -28,9 +28,16 @@ class Tokenize final : public Command {
         "Writes train_shard_*.bin, val_shard_*.bin (llm.c's format) and tokenizer.json. Stretches of all files "
         "alternate\n"
         "between training and validation.\n\n"
+        "Tokenizers:\n"
+        "  byte                     one token a byte, and one that ends a text\n"
+        "  gpt2:DIR                 GPT-2's vocab.bpe and encoder.json in DIR\n"
+        "  hf:FILE[:TOKEN]          a tokenizer.json with byte-level BPE; TOKEN ends a document where it is not\n"
+        "                           <|endoftext|> or <|end_of_text|>\n"
+        "  tiktoken:FILE[:PATTERN]  ranks and their pattern: gpt2, cl100k, o200k or llama3\n\n"
         "Example:\n"
         "  annulus tokenize book.txt notes.txt -o data/bytes\n"
-        "then set data.train and data.validation to data/bytes.");
+        "then set data.train and data.validation to data/bytes. With GPT-2's vocabulary:\n"
+        "  annulus tokenize book.txt -o data/gpt2 --tokenizer gpt2:vocabularies/gpt2");
   }
 
   Exit run(const Seams&) override {

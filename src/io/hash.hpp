@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace annulus::io {
 
@@ -13,6 +14,8 @@ class ByteHash {
   ~ByteHash();
 
   void add(std::span<const std::byte> bytes);
+  /// With its length (uint32) before it, so that no two sequences of texts run together.
+  void add_sized(std::string_view text);
   /// Of everything added so far.
   std::string text() const;
 

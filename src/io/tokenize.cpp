@@ -47,7 +47,7 @@ TokenizeSummary tokenize(const std::vector<fs::path>& files, const fs::path& des
   for (const auto& file : files) {
     const std::string content = InputFile(file).text();
     for (const auto& stretch : split.stretches(content)) {
-      ids.clear();
+      ids = tokenizer.document_start();
       tokenizer.encode(stretch.text, ids);
       ids.push_back(tokenizer.end_of_text());
       (stretch.validates ? validation : train).append(ids);
