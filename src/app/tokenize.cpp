@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "app/command.hpp"
 #include "core/log.hpp"
@@ -12,6 +15,24 @@
 namespace annulus::app {
 
 namespace {
+
+/// Says every ten seconds how far it is.
+class Progress {
+ public:
+  void operator()(index_t done, index_t total) {
+    using Seconds = std::chrono::duration<double>;
+    const auto now = Clock::now();
+    if (now - said_ < std::chrono::seconds(10) || done == total) return;
+    said_ = now;
+    const double rate = static_cast<double>(done) / Seconds(now - begun_).count();
+    log::note(fmt::format("{} of {}, {}/s, {} left", bytes_text(done), bytes_text(total), bytes_text(index_t(rate)),
+                          duration_text(static_cast<double>(total - done) / rate)));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begun_ = Clock::now(), said_ = begun_;
+};
 
 class Tokenize final : public Command {
   const char* name() const override { return "tokenize"; }
@@ -23,6 +44,7 @@ class Tokenize final : public Command {
     options.add("--validation", options_.validation_fraction, "fraction of the text kept for validation, 0 to 0.5")
         .with_default();
     options.add("--shard-tokens", options_.shard_tokens, "most tokens of one shard").with_default().positive();
+    options.add("--threads", threads_, "that encode; 0: one for each core").with_default().not_negative();
     options.flag("--json", json_, "print the summary as JSON");
     options.footer(
         "Writes train_shard_*.bin, val_shard_*.bin (llm.c's format) and tokenizer.json. Stretches of all files "
@@ -42,14 +64,8 @@ class Tokenize final : public Command {
 
   Exit run(const Seams&) override {
     const auto tokenizer = io::make_tokenizer(tokenizer_);
-    constexpr index_t often = index_t(1) << 30;
-    index_t next = often;
-    const auto summary =
-        io::tokenize({files_.begin(), files_.end()}, folder_, *tokenizer, options_, [&](index_t done, index_t total) {
-          if (done < next || done == total) return;
-          log::note(fmt::format("{} of {}", bytes_text(done), bytes_text(total)));
-          next = done + often;
-        });
+    options_.threads = threads_ > 0 ? threads_ : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    const auto summary = io::tokenize({files_.begin(), files_.end()}, folder_, *tokenizer, options_, Progress());
     log::say(json_ ? json_of(summary)
                    : fmt::format(
                          "{}: {} of text in {} file{}, {} training tokens in {} shard{}, {} validation tokens in "
@@ -73,6 +89,7 @@ class Tokenize final : public Command {
 
   std::vector<std::string> files_;
   std::string folder_, tokenizer_ = "byte";
+  int threads_ = 0;
   io::TokenizeOptions options_;
   bool json_ = false;
 };

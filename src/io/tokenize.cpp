@@ -1,7 +1,11 @@
 #include "io/tokenize.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "io/document_batch.hpp"
 #include "io/file.hpp"
 #include "io/text_split.hpp"
 #include "io/token_shards.hpp"
@@ -25,6 +29,37 @@ fs::path unfinished(const fs::path& folder) {
   return partial;
 }
 
+/// The unread text of a file, a few MiB at a time.
+class FileWindow {
+ public:
+  explicit FileWindow(InputFile file) : file_(std::move(file)) {}
+
+  /// Reads on where little is left; false at the end of the file.
+  bool fill() {
+    if (text().size() > TextSplit::look_ahead || last()) return !text().empty();
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+    const std::size_t kept = buffer_.size();
+    buffer_.resize(kept + static_cast<std::size_t>(std::min<index_t>(window_bytes, file_.size() - read_)));
+    file_.read(read_, std::as_writable_bytes(std::span(buffer_).subspan(kept)));
+    read_ += index_t(buffer_.size() - kept);
+    return !text().empty();
+  }
+  std::string_view text() const { return std::string_view(buffer_).substr(begin_); }
+  bool last() const { return read_ == file_.size(); }
+  void drop(std::size_t bytes) { begin_ += bytes; }
+
+ private:
+  static constexpr index_t window_bytes = index_t{4} << 20;
+
+  InputFile file_;
+  std::string buffer_;
+  std::size_t begin_ = 0;
+  index_t read_ = 0;
+};
+
+constexpr std::size_t batch_bytes = std::size_t{4} << 20;  // for each thread
+
 }  // namespace
 
 TokenizeSummary tokenize(const std::vector<fs::path>& files, const fs::path& destination, const Tokenizer& tokenizer,
@@ -41,20 +76,26 @@ TokenizeSummary tokenize(const std::vector<fs::path>& files, const fs::path& des
   const fs::path partial = unfinished(folder);
   ShardWriter train(partial, "train", tokenizer.vocabulary(), options.shard_tokens);
   ShardWriter validation(partial, "val", tokenizer.vocabulary(), options.shard_tokens);
+  DocumentBatch batch(tokenizer, options.threads, [&](std::span<const std::int32_t> ids, bool validates) {
+    (validates ? validation : train).append(ids);
+  });
   TextSplit split(summary.bytes, options.validation_fraction);
-  std::vector<std::int32_t> ids;
   index_t done = 0;
   for (const auto& file : files) {
-    const std::string content = InputFile(file).text();
-    for (const auto& stretch : split.stretches(content)) {
-      ids = tokenizer.document_start();
-      tokenizer.encode(stretch.text, ids);
-      ids.push_back(tokenizer.end_of_text());
-      (stretch.validates ? validation : train).append(ids);
+    FileWindow window{InputFile(file)};
+    while (window.fill()) {
+      const auto [text, validates, ends] = split.next(window.text(), window.last());
+      batch.add(text, validates, ends);
+      done += index_t(text.size());
+      window.drop(text.size());
+      if (batch.bytes() >= batch_bytes * static_cast<std::size_t>(options.threads)) {
+        batch.flush();
+        progress(done, summary.bytes);
+      }
     }
-    done += index_t(content.size());
     progress(done, summary.bytes);
   }
+  batch.flush();
   train.finish();
   validation.finish();
   if (train.tokens() == 0 || (options.validation_fraction > 0 && validation.tokens() == 0))

@@ -32,6 +32,25 @@ std::string lines(char letter, std::size_t bytes) {
   return out;
 }
 
+struct Stretch {
+  std::string text;
+  bool validates;
+};
+
+/// Of a file that is looked at through windows of `window` bytes.
+std::vector<Stretch> stretches(TextSplit& split, std::string_view file, std::size_t window = std::string::npos) {
+  std::vector<Stretch> found;
+  for (bool ended = true; !file.empty();) {
+    const auto part = split.next(file.substr(0, window), file.size() <= window);
+    if (ended) found.push_back({"", part.validates});
+    found.back().text += part.text;
+    CHECK(found.back().validates == part.validates);
+    ended = part.ends;
+    file.remove_prefix(part.text.size());
+  }
+  return found;
+}
+
 Ids ids_of(const std::filesystem::path& folder, const char* split) {
   const TokenStream stream(folder, split);
   Ids ids(stream.tokens());
@@ -68,7 +87,7 @@ TEST_CASE("text split: every byte falls to one side, in order, and the sides hav
   TextSplit split(total, fraction);
   for (const auto& file : files) {
     std::string whole;
-    for (const auto& [text, validation] : split.stretches(file)) {
+    for (const auto& [text, validation] : stretches(split, file)) {
       CHECK(!text.empty());
       whole += text;
       validates += validation ? index_t(text.size()) : 0;
@@ -82,16 +101,30 @@ TEST_CASE("text split: every byte falls to one side, in order, and the sides hav
           fraction * static_cast<double>(total) / 8 + 65536);
 }
 
+TEST_CASE("text split: stretches do not depend on how much of a file is seen at a time", "[io]") {
+  const double fraction = GENERATE(0.0, 0.01, 0.1, 0.5);
+  const std::string file = lines('a', 300'000) + std::string(20'000, 'b') + lines('c', 100'000);
+  TextSplit whole(index_t(file.size()), fraction);
+  const auto expected = stretches(whole, file);
+  for (const std::size_t window : {4097u, 5000u, 65536u, 300'000u}) {
+    TextSplit split(index_t(file.size()), fraction);
+    const auto found = stretches(split, file, window);
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t n = 0; n < found.size(); ++n)
+      CHECK((found[n].text == expected[n].text && found[n].validates == expected[n].validates));
+  }
+}
+
 TEST_CASE("text split: both sides have the mix of the whole", "[io]") {
   const std::size_t bytes = 1'000'000;
   const std::vector<std::string> files{lines('a', bytes), lines('b', bytes), lines('c', 2 * bytes)};
   TextSplit split(4 * bytes, 0.1);
   for (const auto& file : files) {
     std::size_t validates = 0;
-    const auto stretches = split.stretches(file);
-    for (const auto& [text, validation] : stretches) {
+    const auto found = stretches(split, file);
+    for (const auto& [text, validation] : found) {
       validates += validation ? text.size() : 0;
-      CHECK((text.back() == '\n' || &text == &stretches.back().text));
+      CHECK((text.back() == '\n' || &text == &found.back().text));
     }
     CHECK(validates > file.size() / 20);
     CHECK(validates < file.size() / 5);
@@ -128,7 +161,7 @@ TEST_CASE("tokenize: text comes back from the shards, each stretch closed by end
   Ids expected;
   for (const auto& file : files) {
     const std::string bytes = content(file);
-    for (const auto& stretch : split.stretches(bytes)) {
+    for (const auto& stretch : stretches(split, bytes)) {
       if (stretch.validates) continue;
       for (const char c : stretch.text) expected.push_back(static_cast<unsigned char>(c));
       expected.push_back(256);
