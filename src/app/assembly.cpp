@@ -1,5 +1,7 @@
 #include "app/assembly.hpp"
 
+#include "app/inputs.hpp"
+
 namespace annulus::app {
 
 namespace {
@@ -18,13 +20,19 @@ std::unique_ptr<io::Loader> loader(const RunConfig& config, const std::string& p
   return decorated(seams.loader, io::shard_loader(path, split, config.data, rules, config.run.seed, shuffle));
 }
 
+/// Null where the deck names none.
+std::unique_ptr<io::Loader> validation_loader(const RunConfig& config, const Seams& seams) {
+  if (config.data.validation.empty()) return nullptr;
+  refuse_mixed_data(config);
+  return loader(config, config.data.validation, "val", false, seams);
+}
+
 }  // namespace
 
 Assembly::Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> world, const Streams& streams,
                    const Seams& seams)
     : Assembly(config, std::move(world), streams, seams, loader(config, config.data.train, "train", true, seams),
-               config.data.validation.empty() ? nullptr : loader(config, config.data.validation, "val", false, seams)) {
-}
+               validation_loader(config, seams)) {}
 
 Assembly::Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> world, const Streams& streams,
                    const Seams& seams, std::unique_ptr<io::Loader> training)

@@ -20,6 +20,8 @@ class Generate final : public Command {
   void declare(Options& options) override {
     options_.declare(options);
     options.add("--prompt", prompt_, "text to continue (default: the beginning of a document)");
+    options.add("--tokenizer", tokenizer_,
+                "where the checkpoint's tokenizer lies now, as for tokenize (default: where the data were made)");
     options.add("--tokens", count_, "tokens to add").with_default().not_negative();
     options.add("--temperature", sampling_.temperature, "0: greedy, the most likely token each time")
         .with_default()
@@ -42,8 +44,8 @@ class Generate final : public Command {
   Exit write(ParallelRun& parallel, const Seams& seams) const {
     TrainedModel trained(options_, parallel, seams);
     auto& parts = trained.parts();
-    const auto tokenizer = io::make_tokenizer(trained.info().tokenizer);
-    std::vector<std::int32_t> tokens;
+    const auto tokenizer = io::tokenizer_of(io::tokenizer_record(trained.info().tokenizer), tokenizer_);
+    std::vector<std::int32_t> tokens = tokenizer->document_start();
     tokenizer->encode(prompt_, tokens);
     const auto print = [&](const std::string& bytes) {
       if (parts.mesh().rank() != 0) return;
@@ -58,7 +60,7 @@ class Generate final : public Command {
   }
 
   TrainedModelOptions options_;
-  std::string prompt_;
+  std::string prompt_, tokenizer_;
   index_t count_ = 200;
   eval::Sampling sampling_{.temperature = 0.8};
 };

@@ -48,9 +48,23 @@ std::vector<std::string> input_violations(const RunConfig& config) {
   };
   attempt("data.train", [&] { open_data(config, config.data.train, "train"); });
   if (!config.data.validation.empty())
-    attempt("data.validation", [&] { open_data(config, config.data.validation, "val"); });
+    attempt("data.validation", [&] {
+      open_data(config, config.data.validation, "val");
+      refuse_mixed_data(config);
+    });
   attempt("run.directory", [&] { write_into(config.directory()); });
   return violations;
+}
+
+void refuse_mixed_data(const RunConfig& config) {
+  io::refuse_mixed(io::TokenStream(config.data.train, "train").tokenizer(), "data.train",
+                   io::TokenStream(config.data.validation, "val").tokenizer(), "data.validation");
+}
+
+void refuse_other_tokenizer(const io::CheckpointInfo& checkpoint, const RunConfig& config) {
+  if (checkpoint.tokenizer.empty()) return;  // its data had no record
+  io::refuse_mixed(io::tokenizer_record(checkpoint.tokenizer), "the checkpoint",
+                   io::TokenStream(config.data.train, "train").tokenizer(), "data.train");
 }
 
 }  // namespace annulus::app

@@ -39,6 +39,7 @@ class Inspect final : public Command {
     options.flag("--deck", deck_, "of a checkpoint: print the deck it was written with, and nothing else");
     options.add("--text", text_tokens_, "of a shard: print its first so many tokens as text, and nothing else")
         .not_negative();
+    options.add("--tokenizer", tokenizer_, "of --text: where the shard's tokenizer lies now, as for tokenize");
     options.flag("--json", json_, "print as JSON");
     options.footer(
         "Reads headers, not tensors. A checkpoint that is not complete is refused (exit code 3).\n\n"
@@ -74,7 +75,7 @@ class Inspect final : public Command {
            {"seed", seed},
            {"best validation loss", best_validation},
            {"compute type", info.compute_type},
-           {"tokenizer", info.tokenizer},
+           {"tokenizer", io::tokenizer_record(info.tokenizer).name},
            {"data fingerprint", info.data_fingerprint},
            {"rope history", Json::parse(info.rope_history, nullptr, false)},
            {"git", info.git},
@@ -85,15 +86,19 @@ class Inspect final : public Command {
   void print_shard(const io::TokenShard& shard) const {
     const auto record = io::read_tokenizer_record(shard.path().parent_path());
     if (text_tokens_ >= 0) {
-      if (!record) throw Refused("--text needs a tokenizer.json beside " + file_);
+      if (!record && tokenizer_.empty())
+        throw Refused("--text needs a tokenizer.json beside " + file_ + ", or --tokenizer");
+      const auto tokenizer = io::tokenizer_of(record.value_or(io::TokenizerRecord{}), tokenizer_);
       std::vector<std::int32_t> ids(std::min(text_tokens_, shard.tokens()));
-      shard.read(0, ids, record->vocabulary);
-      return log::say(io::tokenizer_of(*record)->decode(ids));
+      shard.read(0, ids, tokenizer->vocabulary());
+      return log::say(tokenizer->decode(ids));
     }
     Json json = {{"tokens", shard.tokens()}, {"bits of an id", 8 * shard.bytes_per_token()}, {"bytes", shard.bytes()}};
     if (record) {
       json["tokenizer"] = record->name;
+      json["tokenizer hash"] = record->hash;
       json["vocabulary"] = record->vocabulary;
+      json["end of text"] = record->end_of_text;
     }
     print(json);
   }
@@ -112,7 +117,7 @@ class Inspect final : public Command {
     }
   }
 
-  std::string file_;
+  std::string file_, tokenizer_;
   bool deck_ = false, json_ = false;
   index_t text_tokens_ = -1;
 };

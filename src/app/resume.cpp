@@ -1,6 +1,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "app/inputs.hpp"
 #include "app/training_run.hpp"
 #include "core/log.hpp"
 
@@ -34,6 +35,7 @@ class Resume final : public Command {
       if (!info)
         throw BadCheckpoint(
             text("the run ", run.root.string(), " has no checkpoint to go on from; begin it with `annulus train`"));
+      refuse_other_tokenizer(*info, config);
       if (!other_data_) refuse_other_data(*info, parts, config);
       if (info->counters.step >= config.train.steps)
         log::note(text("the run has done its ", config.train.steps, " steps already"));

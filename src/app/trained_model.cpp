@@ -1,5 +1,6 @@
 #include "app/trained_model.hpp"
 
+#include "app/inputs.hpp"
 #include "core/text.hpp"
 
 namespace annulus::app {
@@ -32,6 +33,8 @@ void TrainedModelOptions::declare(Options& options) {
 TrainedModel::TrainedModel(const TrainedModelOptions& options, ParallelRun& parallel, const Seams& seams)
     : config_(checked_config(options, parallel)),
       parts_(config_, parallel.world(), parallel.streams(), seams),
-      info_(load(options, config_, parts_)) {}
+      info_(load(options, config_, parts_)) {
+  refuse_other_tokenizer(info_, config_);
+}
 
 }  // namespace annulus::app

@@ -7,19 +7,12 @@
 #include "app/start_block.hpp"
 #include "app/version.hpp"
 #include "core/log.hpp"
-#include "io/tokenizer_record.hpp"
+#include "io/token_shards.hpp"
 #include "train/trainer.hpp"
 
 namespace annulus::app {
 
 namespace {
-
-/// The name of the tokenizer that made a data set; empty where its shards came from elsewhere.
-std::string tokenizer_name(const std::string& data) {
-  const std::filesystem::path path = data;
-  const auto record = io::read_tokenizer_record(std::filesystem::is_directory(path) ? path : path.parent_path());
-  return record ? record->name : "";
-}
 
 /// `so_far` (a checkpoint's, empty at the beginning), and what holds from `step` on where that is something else.
 std::string rope_history(const std::string& so_far, index_t step, const model::RopeKeys& rope) {
@@ -69,7 +62,7 @@ Exit training_run(const RunConfig& config, const Seams& seams, const Beginning& 
                     .git = git_version,
                     .data_fingerprint = parts.training().fingerprint(),
                     .rope_history = rope_history(begun.rope_history, begun.counters.step, config.rope),
-                    .tokenizer = tokenizer_name(config.data.train),
+                    .tokenizer = io::text_of(io::TokenStream(config.data.train, "train").tokenizer()),
                     .compute_type = std::string(name_of(parts.model().compute_type())),
                     .format_version = 0,
                     .tensors = {}}},

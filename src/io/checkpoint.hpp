@@ -25,7 +25,7 @@ struct CheckpointInfo {
   std::string git;
   std::string data_fingerprint;
   std::string rope_history;  ///< JSON: [{"scaling": "none", "step": 0, "theta": 10000.0}, ...], each from its step on
-  std::string tokenizer;     ///< its name
+  std::string tokenizer;     ///< text_of() its record (io/tokenizer_record.hpp); empty: not known
   std::string compute_type;
   index_t format_version = 0;
   std::vector<std::pair<std::string, std::vector<index_t>>> tensors;  ///< name and shape

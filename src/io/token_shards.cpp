@@ -8,7 +8,6 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "io/hash.hpp"
-#include "io/tokenizer_record.hpp"
 
 namespace annulus::io {
 
@@ -96,8 +95,9 @@ TokenStream::TokenStream(const std::filesystem::path& path, const std::string& s
       throw Refused(
           text(shard.path().string(), " and ", shards_.front().path().string(), " have ids of different widths"));
   }
-  vocabulary_ = record ? record->vocabulary : format_of(shards_.front()).vocabulary;
-  end_of_text_ = record ? record->end_of_text : format_of(shards_.front()).end_of_text;
+  const Format& format = format_of(shards_.front());
+  tokenizer_ = record.value_or(
+      TokenizerRecord{.name = {}, .vocabulary = format.vocabulary, .end_of_text = format.end_of_text, .hash = {}});
 }
 
 void TokenStream::read(index_t first, std::span<std::int32_t> ids) const {
@@ -105,7 +105,7 @@ void TokenStream::read(index_t first, std::span<std::int32_t> ids) const {
   auto s = static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), first) - begins_.begin() - 1);
   for (; !ids.empty(); ++s) {
     const auto count = std::min<index_t>(ids.size(), begins_[s + 1] - first);
-    shards_[s].read(first - begins_[s], ids.first(count), vocabulary_);
+    shards_[s].read(first - begins_[s], ids.first(count), tokenizer_.vocabulary);
     ids = ids.subspan(count);
     first += count;
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/file.hpp"
+#include "io/tokenizer_record.hpp"
 
 namespace annulus::io {
 
@@ -42,8 +43,10 @@ class TokenStream {
   TokenStream(const std::filesystem::path& path, const std::string& split);
 
   index_t tokens() const { return begins_.back(); }
-  index_t vocabulary() const { return vocabulary_; }
-  std::int32_t end_of_text() const { return end_of_text_; }
+  index_t vocabulary() const { return tokenizer_.vocabulary; }
+  std::int32_t end_of_text() const { return tokenizer_.end_of_text; }
+  /// The record beside the shards; without one, without name and hash.
+  const TokenizerRecord& tokenizer() const { return tokenizer_; }
   const std::vector<TokenShard>& shards() const { return shards_; }
   void read(index_t first, std::span<std::int32_t> ids) const;
   /// Reads every id once, for `check`: what is wrong anywhere is refused before a run meets it.
@@ -55,8 +58,7 @@ class TokenStream {
  private:
   std::vector<TokenShard> shards_;
   std::vector<index_t> begins_;  ///< of each shard in the stream, then the stream's length
-  index_t vocabulary_;
-  std::int32_t end_of_text_;
+  TokenizerRecord tokenizer_;
 };
 
 /// Appends ids to shards of at most `shard_tokens` each.

@@ -2,7 +2,7 @@
 #include <catch2/generators/catch_generators.hpp>
 
 #include "app/program_under_test.hpp"
-#include "io/scratch_folder.hpp"
+#include "io/small_vocabulary.hpp"
 
 using namespace annulus::test;
 
@@ -58,6 +58,26 @@ TEST_CASE("check: --inputs lists everything that a run cannot use", "[app]") {
   for (const char* part : {"3 of the run's inputs cannot be used", "data.train: cannot read nowhere",
                            "data.validation: cannot read neither", "run.directory: "})
     CHECK(outcome.output.find(part) != std::string::npos);
+}
+
+TEST_CASE("check: --inputs refuses data of two tokenizers", "[app]") {
+  const Prepared prepared;
+  const std::string vocabulary = put(prepared.folder / "vocabulary.json", tokenizer_json().dump()).string();
+  const std::string other = (prepared.folder / "other").string();
+  REQUIRE(
+      program("tokenize " + (prepared.folder / "text.txt").string() + " -o " + other + " --tokenizer hf:" + vocabulary)
+          .code == 0);
+  const Outcome outcome = program("check " + prepared.options + " --set data.validation=" + other);
+  CHECK(outcome.code == 2);
+  CHECK(outcome.output.find("data.validation: two tokenizers are mixed: data.train has that of byte (257 ids") !=
+        std::string::npos);
+  CHECK(program("inspect " + other + "/train_shard_00000.bin --text 9").output == "line 0\nli\n");
+  std::filesystem::rename(vocabulary, vocabulary + ".moved");
+  const Outcome moved = program("inspect " + other + "/train_shard_00000.bin --text 9");
+  CHECK(moved.code == 2);
+  CHECK(moved.output.find("--tokenizer says where it lies") != std::string::npos);
+  CHECK(program("inspect " + other + "/train_shard_00000.bin --text 9 --tokenizer hf:" + vocabulary + ".moved").code ==
+        0);
 }
 
 TEST_CASE("check: --inputs sees a directory that cannot be written", "[app]") {

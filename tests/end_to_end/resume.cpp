@@ -86,6 +86,17 @@ TEST_CASE("resume: other data and another order of the data are refused, or aske
   CHECK(data.code == 2);
   CHECK(data.error.find("is not what the checkpoint was trained on") != std::string::npos);
   CHECK(run_annulus(folder, "resume deck.toml --other-data", 1).code == 0);
+
+  // the same shards, said to come from another tokenizer
+  const auto record = folder.path() / "data/tokenizer.json";
+  std::string said = read(record);
+  said.replace(said.find("\"hash\": \"") + 9, 4, "0000");
+  folder.write("data/tokenizer.json", said);
+  for (const char* command : {"resume deck.toml --other-data", "eval deck.toml", "generate deck.toml --tokens 1"}) {
+    const Outcome mixed = run_annulus(folder, command, 1);
+    CHECK(mixed.code == 2);
+    CHECK(mixed.error.find("two tokenizers are mixed: the checkpoint has that of byte") != std::string::npos);
+  }
 }
 
 TEST_CASE("resume: a checkpoint remembers each rotary embedding that the run had", "[end_to_end]") {

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "core/error.hpp"
+#include "io/small_vocabulary.hpp"
 #include "io/text_split.hpp"
-#include "io/token_files.hpp"
 #include "io/token_shards.hpp"
 #include "io/tokenizer_record.hpp"
 
@@ -176,6 +176,46 @@ TEST_CASE("tokenize: text comes back from the shards, each stretch closed by end
   auto other = *record;
   other.hash = "0000000000000000";
   CHECK_THROWS_AS(tokenizer_of(other), Refused);
+}
+
+TEST_CASE("tokenizer record: a checkpoint's text comes back, and stands for one tokenizer only", "[io]") {
+  const auto byte = tokenizer_record("byte");  // as the first checkpoints have it
+  CHECK((byte.name == "byte" && byte.vocabulary == 257 && byte.end_of_text == 256));
+  const auto again = tokenizer_record(text_of(byte));
+  CHECK((again.name == byte.name && again.hash == byte.hash && again.end_of_text == 256));
+  CHECK(text_of(tokenizer_record("")).empty());
+  CHECK_THAT(refusal([] { tokenizer_record("{\"name\": 3}"); }), ContainsSubstring("tokenizer is damaged"));
+
+  CHECK_NOTHROW(refuse_mixed(byte, "a", again, "b"));
+  auto other = byte;
+  other.hash = "0000000000000000";
+  CHECK_THAT(refusal([&] { refuse_mixed(byte, "data.train", other, "data.validation"); }),
+             ContainsSubstring("two tokenizers are mixed: data.train has that of byte"));
+  other.hash.clear();  // shards without a record
+  CHECK_NOTHROW(refuse_mixed(byte, "a", other, "b"));
+  other.end_of_text = 0;
+  CHECK_THAT(refusal([&] { refuse_mixed(byte, "a", other, "b"); }), ContainsSubstring("0 ends a text"));
+
+  CHECK_THAT(refusal([] { tokenizer_of({}); }), ContainsSubstring("--tokenizer says it"));
+  CHECK(tokenizer_of({}, "byte")->vocabulary() == 257);
+  other = byte;
+  other.name = "hf:/moved/away.json";
+  CHECK_THAT(refusal([&] { tokenizer_of(other); }), ContainsSubstring("No such file"));
+  CHECK(tokenizer_of(other, "byte")->vocabulary() == 257);
+  other.hash = "0000000000000000";
+  CHECK_THAT(refusal([&] { tokenizer_of(other, "byte"); }), ContainsSubstring("it has the hash"));
+}
+
+TEST_CASE("tokenize: a document begins and ends as its tokenizer says", "[io]") {
+  const ScratchFolder folder;
+  Json json = tokenizer_json();
+  json["post_processor"] = template_processing({"<|im_start|>"}, {});
+  const auto tokenizer = make_tokenizer(spec_of(folder, json));
+  tokenize({put(folder / "a", "ab\n"), put(folder / "b", "b")}, folder / "shards", *tokenizer,
+           {.validation_fraction = 0, .threads = 2}, silent);
+  CHECK(ids_of(folder / "shards", "train") == Ids{259, 256, 10, 258, 259, 'b', 258});
+  const TokenStream stream(folder / "shards", "train");
+  CHECK((stream.tokenizer().hash == tokenizer->hash() && stream.vocabulary() == 261 && stream.end_of_text() == 258));
 }
 
 TEST_CASE("tokenize: what cannot become shards is refused, and leaves nothing", "[io]") {
