@@ -45,6 +45,20 @@ TEST_CASE("tokenize: refuses what is no text to train on, and folders in use", "
   CHECK(tokenize("text.txt", "").code == 2);
 }
 
+TEST_CASE("bench tokenize: a row for one thread and for two, and nothing without a text", "[app]") {
+  const ScratchFolder folder;
+  const std::string text = put(folder / "text.txt", std::string(20'000, 'x')).string();
+  const json bench = json::parse(program("bench tokenize --json --text " + text).output);
+  REQUIRE(bench["rows"].size() == 2);
+  for (const auto& row : bench["rows"]) {
+    CHECK((row["name"] == "text.txt" && row["type"] == "byte" && row["unit"] == "MB/s"));
+    CHECK(row["rate"] > 1);
+  }
+  CHECK(bench["rows"][1]["shape"] == "2 threads");
+  CHECK(program("bench tokenize").code == 2);
+  CHECK(program("bench tokenize --text " + (folder / "missing").string()).code == 2);
+}
+
 TEST_CASE("inspect: refuses what it does not know", "[app]") {
   const ScratchFolder folder;
   const std::string text = put(folder / "text.txt", "no shard").string();
