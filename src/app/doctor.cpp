@@ -63,7 +63,7 @@ class Doctor : public Command {
     std::vector<Finding> findings = {mpi_finding(mpi), threads_finding(share, threads),
                                      products_finding(ops::gemm_description()), locking_finding(directory_)};
     nlohmann::json rates;
-    if (const std::string missing = missing_device(); !missing.empty()) {
+    if (const std::string missing = KokkosSession::missing_device(); !missing.empty()) {
       findings.push_back({"Kokkos", Verdict::wrong, missing,
                           "run on a machine with a GPU and its driver; plan, check and the "
                           "like work here"});

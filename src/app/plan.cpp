@@ -69,6 +69,7 @@ class Plan final : public Command {
       if (plan.bytes(lifetime) > 0)
         json["allocations"].push_back({{"label", model::MemoryPlan::label(lifetime)}, {"bytes", plan.bytes(lifetime)}});
     json["total"] = plan.total();
+    json["libraries"] = plan.bytes(Lifetime::library);
     for (const auto& row : plan.rows())
       json["rows"].push_back({{"name", row.name},
                               {"lifetime", names[static_cast<int>(row.lifetime)]},

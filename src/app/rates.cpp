@@ -53,16 +53,6 @@ double hop_seconds(const Exec& exec, comm::Communicator& world, index_t bytes, i
 
 }  // namespace
 
-std::string missing_device() {
-#ifdef ANNULUS_CUDA
-  int devices = 0;
-  const cudaError_t code = cudaGetDeviceCount(&devices);
-  if (code != cudaSuccess || devices == 0)
-    return std::string("no CUDA device: ") + (code == cudaSuccess ? "none is visible" : cudaGetErrorString(code));
-#endif
-  return "";
-}
-
 Rates measured_rates(comm::Communicator& world) {
   const Streams streams;
   const Exec& exec = streams.compute();

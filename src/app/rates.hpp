@@ -1,7 +1,5 @@
 /// How fast this machine moves, multiplies and passes on, all ranks at once; for files that do not see Kokkos.
 #pragma once
-#include <string>
-
 #include "comm/communicator.hpp"
 
 namespace annulus::app {
@@ -12,9 +10,6 @@ struct Rates {
   double ring_gb_s;     ///< 8 MiB to the next rank, sent per rank; 0 with one rank
   double ring_us;       ///< the same with 1 KiB: time of a hop
 };
-
-/// Why operators cannot run here ("no CUDA device: ..."); empty where they can. Does not need Kokkos to run.
-std::string missing_device();
 
 /// Collective over `world`; Kokkos runs. The slowest rank's rates.
 Rates measured_rates(comm::Communicator& world);

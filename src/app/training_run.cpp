@@ -6,6 +6,7 @@
 #include "app/parallel_run.hpp"
 #include "app/start_block.hpp"
 #include "app/version.hpp"
+#include "core/device_memory.hpp"
 #include "core/log.hpp"
 #include "io/token_shards.hpp"
 #include "train/trainer.hpp"
@@ -38,6 +39,16 @@ void store_deck(const RunConfig& config, const io::RunDirectory& run, const comm
     throw Refused(text("the run's directory ", run.root.string(), " cannot be written; choose another run.directory"));
 }
 
+/// On a GPU: what the plan says beside what is in use now that everything has been allocated.
+void say_device_memory(const model::MemoryPlan& plan) {
+  const auto device = device_memory();
+  if (!device) return;
+  const index_t libraries = plan.bytes(model::Lifetime::library);
+  log::say(text("device memory  ", bytes_text(device->used), " of ", bytes_text(device->total),
+                " in use by all; planned ", bytes_text(plan.total()), " and ", bytes_text(libraries),
+                " of libraries; unplanned ", device->used - plan.total() - libraries, " bytes"));
+}
+
 }  // namespace
 
 Exit training_run(const RunConfig& config, const Seams& seams, const Beginning& beginning) {
@@ -67,7 +78,9 @@ Exit training_run(const RunConfig& config, const Seams& seams, const Beginning& 
                     .format_version = 0,
                     .tensors = {}}},
         parts.feed(), parts.validation());
-    return trainer.run();
+    const Exit exit = trainer.run();
+    say_device_memory(parts.model().plan());
+    return exit;
   });
 }
 

@@ -23,7 +23,6 @@ namespace annulus::comm {
 
 namespace {
 
-constexpr index_t slice_bytes = index_t(4) << 20;  // of a rank's part, gathered from each rank and then summed
 constexpr index_t small_bytes = index_t(1) << 14;  // up to here, one exchange of everything beats two of parts
 
 std::byte* at(void* data, index_t offset) { return static_cast<std::byte*>(data) + offset; }
@@ -171,7 +170,7 @@ class NcclCommunicator : public Communicator {
   }
 
   void* gathered() {
-    if (!gathered_) check_cuda(cudaMalloc(&gathered_, size() * slice_bytes), "cudaMalloc");
+    if (!gathered_) check_cuda(cudaMalloc(&gathered_, size() * nccl_slice_bytes), "cudaMalloc");
     return gathered_;
   }
 
@@ -184,7 +183,7 @@ class NcclCommunicator : public Communicator {
   /// Slice by slice: the parts' terms to the ranks that sum them, then, if wanted, the sums to everyone.
   void reduce_parts(ConstValues all, Values own, Reduction reduction, bool return_sums) {
     const Parts parts{all.count, size()};
-    const index_t width = size_of(all.type), most = slice_bytes / width;
+    const index_t width = size_of(all.type), most = nccl_slice_bytes / width;
     for (index_t begin = 0; begin < parts.size(0); begin += most) {
       const auto bytes = [&](int r) { return width * std::clamp<index_t>(parts.size(r) - begin, 0, most); };
       const auto place = [&](int r) { return width * (parts.begin(r) + begin); };
@@ -192,7 +191,7 @@ class NcclCommunicator : public Communicator {
       grouped("exchange of terms", [&] {
         for_others([&](int r) {
           send_to(r, at(all.data, place(r)), bytes(r));
-          receive_from(r, at(gathered(), r * slice_bytes), slice.bytes());
+          receive_from(r, at(gathered(), r * nccl_slice_bytes), slice.bytes());
         });
       });
       if (slice.count > 0)

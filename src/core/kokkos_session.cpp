@@ -29,4 +29,14 @@ std::string KokkosSession::description() {
 #endif
 }
 
+std::string KokkosSession::missing_device() {
+#ifdef ANNULUS_CUDA
+  int devices = 0;
+  const cudaError_t code = cudaGetDeviceCount(&devices);
+  if (code != cudaSuccess || devices == 0)
+    return std::string("no CUDA device: ") + (code == cudaSuccess ? "none is visible" : cudaGetErrorString(code));
+#endif
+  return "";
+}
+
 }  // namespace annulus

@@ -14,6 +14,8 @@ class KokkosSession {
 
   /// "OpenMP, 2 threads", "Cuda, NVIDIA H200": where operators run.
   static std::string description();
+  /// Why operators cannot run here ("no CUDA device: ..."); empty where they can. Does not need Kokkos to run.
+  static std::string missing_device();
 };
 
 }  // namespace annulus

@@ -9,11 +9,22 @@ namespace annulus {
 
 #ifdef ANNULUS_CUDA
 
+namespace {
+
+/// Kokkos asks CUDA for memory before each kernel of teams as long as it holds none for them, even for none.
+void hold_team_memory(const Exec& exec) {
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  Kokkos::parallel_for("annulus::core::hold_team_memory", Policy(exec, 1, 1).set_scratch_size(1, Kokkos::PerTeam(8)),
+                       KOKKOS_LAMBDA(const Policy::member_type&){});
+}
+
+}  // namespace
+
 struct Streams::Queues {
   struct Queue {
     cudaStream_t stream;
     Exec exec;
-    Queue() : stream(created()), exec(stream) {}
+    Queue() : stream(created()), exec(stream) { hold_team_memory(exec); }
     ~Queue() {
       exec.fence("annulus::core::streams[destroyed]");
       exec = Exec();  // before its stream is gone

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "comm/nccl_communicator.hpp"
 #include "core/text.hpp"
 #include "model/batch_upload.hpp"
 #include "model/numbers_download.hpp"
 #include "model/shape.hpp"
 #include "ops/adamw.hpp"
 #include "ops/embedding.hpp"
+#include "ops/gemm_description.hpp"
 #include "ops/lm_loss.hpp"
 #include "ops/rms_norm.hpp"
 
@@ -57,17 +59,25 @@ index_t largest_owned_part(const ParameterTable& table) {
   return most;
 }
 
-/// Memory that only its owner knows the size of.
-void name_libraries(MemoryPlan& plan) {
-  const auto name = [&](const char* what) { plan.reserve(Lifetime::library, what, 0, "the end of the program"); };
-  name("MPI: messages under way");
-  name("Kokkos: scratch of teams");
+/// What a context, the kernels that a run loads and Kokkos's scratch take: measured on an H200 (docs/verification.md).
+constexpr index_t cuda_context = index_t(640) << 20;
+constexpr index_t its_own = 0;  ///< only the library knows
+
+void reserve_for_libraries(MemoryPlan& plan, int ranks) {
+  const auto row = [&](const char* what, index_t bytes) {
+    plan.reserve(Lifetime::library, what, bytes, "the end of the program");
+  };
   if (on_gpu) {
-    name("CUDA: context");
-    name("NCCL: channels");
-    name("cuBLAS: workspace");
+    row("CUDA: context, kernels, Kokkos's scratch, about", cuda_context);
+    row("products: workspace", ops::gemm_device_memory());
+    if (ranks > 1) {
+      row("NCCL: terms of sums", ranks * comm::nccl_slice_bytes);
+      row("NCCL: channels", its_own);
+    }
   } else {
-    name("BLAS: packed operands");
+    row("MPI: messages under way", its_own);
+    row("Kokkos: scratch of teams", its_own);
+    row("BLAS: packed operands", its_own);
   }
 }
 
@@ -125,7 +135,7 @@ Buffers<T>::Buffers(const ModelConfig& config, const comm::MeshShape& mesh, cons
     const index_t workspace = ops::squared_norm_workspace(largest_owned_part(table));
     update.squared_norm = planner.scratch<double>("norm workspace", workspace);
   });
-  name_libraries(plan);
+  reserve_for_libraries(plan, mesh.size());
 }
 
 template <class T>

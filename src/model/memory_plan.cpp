@@ -76,6 +76,8 @@ std::string MemoryPlan::table() const {
     sized(lifetime_names[static_cast<int>(lifetime)], "", bytes(lifetime), text("one allocation, ", label(lifetime)));
   }
   sized("total", "", total(), "without the libraries' own");
+  if (bytes(Lifetime::library) > 0)
+    sized("total", "", total() + bytes(Lifetime::library), "with those of the libraries that are known");
   return out.str();
 }
 

@@ -207,6 +207,14 @@ std::string gemm_description() {
 #endif
 }
 
+index_t gemm_device_memory() {
+#ifdef ANNULUS_CUDA
+  return cublaslt_workspace;
+#else
+  return 0;
+#endif
+}
+
 template struct Gemm<float>;
 template struct Gemm<double>;
 template struct Gemm<bf16>;

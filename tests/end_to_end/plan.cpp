@@ -10,10 +10,11 @@ using namespace annulus::end_to_end;
 
 namespace {
 
-/// What each rank of a training run allocated through Kokkos, by label; Kokkos's own labels apart.
+/// What each rank of a training run allocated through Kokkos, by label; apart from Kokkos's own and, where messages of
+/// a GPU pass through the host, the communicators'.
 struct Allocations {
   std::map<std::string, long long> ours;
-  std::map<std::string, long long> of_kokkos;
+  std::map<std::string, long long> others;
 };
 
 std::vector<Allocations> counted(const Folder& folder, int ranks, const std::string& fault = "") {
@@ -32,7 +33,8 @@ std::vector<Allocations> counted(const Folder& folder, int ranks, const std::str
     Allocations allocations;
     long long bytes;
     for (std::string label; file >> bytes && std::getline(file >> std::ws, label);)
-      (label.starts_with("Kokkos::") ? allocations.of_kokkos : allocations.ours)[label] += bytes;
+      (label.starts_with("Kokkos::") || label.starts_with("annulus::comm::") ? allocations.others
+                                                                             : allocations.ours)[label] += bytes;
     all.push_back(allocations);
     std::filesystem::remove(entry.path());
   }

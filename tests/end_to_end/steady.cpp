@@ -1,8 +1,11 @@
 /// Steps of a training run on a GPU, as CUDA's runtime sees them.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <cmath>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
+#include "core/device_memory.hpp"
 #include "program.hpp"
 #include "support/places.hpp"
 
@@ -15,13 +18,23 @@ struct Calls {
 };
 using Step = std::map<std::string, Calls>;
 
-/// The steps of a run, 0: what came before the first. Ten steps: the last is followed by a validation and a checkpoint.
-std::vector<Step> steps_of(const Folder& folder, const std::string& fault) {
-  const auto file = folder.path() / "calls", library = annulus::test::program_path("libannulus_count_runtime_calls.so");
+/// The steps of a run of the quickstart's model on one rank, 0: what came before the first. After the last, the tenth,
+/// come a validation and a checkpoint.
+std::vector<Step> steps_of(const Folder& folder, const std::string& compute, int micro_batches,
+                           const std::string& fault = "") {
+  const std::filesystem::path file = folder.path() / "calls";
+  const std::string library = annulus::test::program_path("libannulus_count_runtime_calls.so");
   std::map<std::string, std::string> environment = {
       {"LD_PRELOAD", library}, {"KOKKOS_TOOLS_LIBS", library}, {"ANNULUS_RUNTIME_CALLS", file.string()}};
   if (!fault.empty()) environment["ANNULUS_FAULT"] = fault;
-  const Outcome outcome = run_annulus(folder, "train deck.toml", 1, environment, "annulus_faulty");
+  std::string command = "train " + annulus::test::source_path("inputs/quickstart.toml");
+  for (const std::string setting : {"mesh.ring=1", "data.train=data", "data.validation=data", "train.steps=10",
+                                    "schedule.warmup=2", "schedule.decay_steps=2", "checkpoint.every_steps=0",
+                                    "checkpoint.every_minutes=0", "eval.every=0", "eval.windows=2"})
+    command += " --set " + setting;
+  command += " --set precision.compute=" + compute;
+  command += " --set train.tokens_per_step=" + std::to_string(2048 * micro_batches);
+  const Outcome outcome = run_annulus(folder, command, 1, environment, "annulus_faulty");
   INFO(outcome.out << outcome.error);
   REQUIRE(outcome.code == 0);
   std::filesystem::remove_all(folder.path() / "runs");
@@ -36,15 +49,6 @@ std::vector<Step> steps_of(const Folder& folder, const std::string& fault) {
   }
   REQUIRE(steps.size() == 11);
   return steps;
-}
-
-void write_deck(const Folder& folder, const std::string& compute, int micro_batches) {
-  folder.write("deck.toml", small_deck({{"precision.compute", "\"" + compute + "\""},
-                                        {"train.steps", "10"},
-                                        {"train.tokens_per_step", std::to_string(micro_batches * 97)},
-                                        {"checkpoint.every_steps", "0"},
-                                        {"checkpoint.every_minutes", "0"},
-                                        {"eval.every", "0"}}));
 }
 
 /// What is wrong with steps 3 to 8, one word each; empty where they are steady.
@@ -76,12 +80,44 @@ TEST_CASE("steady: steps 3 to 8 neither allocate nor wait, and copy one batch in
   const std::string compute = GENERATE("fp32", "bf16");
   const int micro_batches = GENERATE(1, 2);
   CAPTURE(compute, micro_batches);
-  write_deck(folder, compute, micro_batches);
-  const auto steps = steps_of(folder, "");
+  const auto steps = steps_of(folder, compute, micro_batches);
   for (int n = 3; n <= 8; ++n)
     for (const auto& [what, calls] : steps[n])
       UNSCOPED_INFO(n << " " << what << " " << calls.calls << " " << calls.bytes);
   CHECK(faults(steps, micro_batches) == "");
+}
+
+TEST_CASE("steady: the device has in use what the plan says, libraries included", "[end_to_end]") {
+  const Folder folder;
+  make_shards(folder);
+  const std::string compute = GENERATE("fp32", "bf16");
+  const bool stray = GENERATE(false, true);
+  CAPTURE(compute, stray);
+  folder.write("deck.toml", small_deck({{"precision.compute", "\"" + compute + "\""},
+                                        {"model.width", "1024"},
+                                        {"model.layers", "8"},
+                                        {"model.ffn", "2816"},
+                                        {"model.heads", "16"},
+                                        {"model.kv_heads", "4"},
+                                        {"model.head_dim", "64"},
+                                        {"data.sequence_length", "2048"},
+                                        {"train.steps", "3"}}));
+  std::map<std::string, std::string> environment;
+  if (stray) environment["ANNULUS_FAULT"] = "gigabyte";
+  const auto before = annulus::device_memory();  // this process has a context too
+  REQUIRE(before.has_value());
+  const Outcome trained = run_annulus(folder, "train deck.toml", 1, environment, "annulus_faulty");
+  const Outcome planned = run_annulus(folder, "plan deck.toml --json");
+  INFO(trained.out << trained.error << planned.error);
+  REQUIRE(trained.code == 0);
+  REQUIRE(planned.code == 0);
+  const auto plan = nlohmann::json::parse(planned.out);
+  const double expected = plan["total"].get<double>() + plan["libraries"].get<double>();
+  const std::string words = " of libraries; unplanned ";
+  const double unplanned =
+      std::stod(trained.out.substr(trained.out.find(words) + words.size())) - static_cast<double>(before->used);
+  UNSCOPED_INFO("planned " << expected << " bytes, " << unplanned << " more in use");
+  CHECK((std::abs(unplanned) <= std::max(0.03 * expected, 256.0 * 1024 * 1024)) != stray);
 }
 
 TEST_CASE("steady: each thing that a step must not do is seen", "[end_to_end]") {
@@ -98,6 +134,5 @@ TEST_CASE("steady: each thing that a step must not do is seen", "[end_to_end]") 
   CAPTURE(seeded.fault);
   const Folder folder;
   make_shards(folder);
-  write_deck(folder, "fp32", 1);
-  CHECK(faults(steps_of(folder, seeded.fault), 1).find(": " + seeded.seen_as + "\n") != std::string::npos);
+  CHECK(faults(steps_of(folder, "fp32", 1, seeded.fault), 1).find(": " + seeded.seen_as + "\n") != std::string::npos);
 }

@@ -19,6 +19,10 @@ int main(int argc, char** argv) {
   if (config.showHelp || config.listTests || config.listTags || config.listReporters || config.listListeners)
     return session.run();
 
+  if (const std::string missing = annulus::KokkosSession::missing_device(); !missing.empty()) {
+    std::cout << "skipped, all of it: " << missing << '\n';
+    return 4;  // as where each case is skipped
+  }
   const MpiRun mpi;
   const annulus::KokkosSession kokkos(annulus::comm::threads_to_start(), rank());
   if (rank() != 0) config.reporterSpecifications = {Catch::ReporterSpec("rank", {}, {}, {})};
