@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/error.hpp"
 #include "io/hash.hpp"
 #include "io/nfc.hpp"
 
@@ -53,7 +54,13 @@ BytePairTokenizer::BytePairTokenizer(BytePairModel model)
       piece_end_(io::piece_end(model_.pattern)),
       bytes_(model_.tokens) {
   bytes_.resize(model_.vocabulary);
+  for (const auto& [id, spelled] : model_.not_bytes) bytes_[id] = spelled;
   for (const AddedToken& token : model_.added) bytes_[token.id] = token.controls ? "" : token.text;
+  std::vector<bool> controls(model_.vocabulary);
+  for (const AddedToken& token : model_.added) controls[token.id] = token.controls;
+  for (const Merge& merge : model_.merges)
+    if (controls[merge.merged])
+      throw Refused("a merge makes token " + std::to_string(merge.merged) + ", a control token, which no text may");
   const bool any_is_text =
       std::any_of(model_.added.begin(), model_.added.end(), [](const AddedToken& token) { return !token.controls; });
   if (!any_is_text) return;  // nothing to be found: control tokens matter only as what others do not overlap
@@ -122,6 +129,10 @@ std::string BytePairTokenizer::hash() const {
   add_number(model_.vocabulary);
   add_number(model_.end_of_text);
   for (const std::string& token : model_.tokens) hash.add_sized(token);
+  for (const auto& [id, spelled] : model_.not_bytes) {
+    add_number(id);
+    hash.add_sized(spelled);
+  }
   for (const auto& [left, right, merged, rank] : model_.merges)
     for (const std::int32_t number : {left, right, merged, rank}) add_number(number);
   for (const AddedToken& token : model_.added) {

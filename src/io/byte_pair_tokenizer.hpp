@@ -23,6 +23,8 @@ struct AddedToken {
 struct BytePairModel {
   std::string name;
   std::vector<std::string> tokens;  ///< bytes by id; empty: none that the merges could make
+  /// Tokens whose spelling is no bytes: no text has their ids, which stand for them all the same.
+  std::vector<std::pair<std::int32_t, std::string>> not_bytes;
   std::vector<Merge> merges;
   bool whole_pieces = false;
   Pattern pattern = Pattern::gpt2;
@@ -35,6 +37,7 @@ struct BytePairModel {
 
 class BytePairTokenizer final : public Tokenizer {
  public:
+  /// Throws Refused as BytePairs does, and where a merge makes a control token.
   explicit BytePairTokenizer(BytePairModel model);
 
   std::string name() const override { return model_.name; }

@@ -62,8 +62,10 @@ BytePairModel read_gpt2_files(const fs::path& folder) {
   const Files files = files_in(folder);
   const TokenTable table = vocabulary_of(files.vocabulary);
   const std::int32_t last = table.find(end_of_text);
+  TokenTable::ByteLevel found = table.byte_level();
   BytePairModel model{.name = {},
-                      .tokens = table.byte_level_tokens(),
+                      .tokens = std::move(found.tokens),
+                      .not_bytes = std::move(found.not_bytes),
                       .merges = merges_of(files.merges, table),
                       .pattern = Pattern::gpt2,
                       .added = {{last, end_of_text, true, false}},

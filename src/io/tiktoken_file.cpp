@@ -114,6 +114,7 @@ BytePairModel read_tiktoken_file(const std::filesystem::path& file, const std::s
                          name_of(*chosen), "'s published vocabulary"));
   BytePairModel model{.name = {},
                       .tokens = tokens,
+                      .not_bytes = {},
                       .merges = merges_of(table),
                       .whole_pieces = true,
                       .pattern = *chosen,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -25,12 +26,13 @@ std::array<int, 0x144> byte_level_alphabet() {
   return bytes;
 }
 
-std::string from_byte_level(const std::string& spelled) {
+/// Nothing where a character is not in the alphabet.
+std::optional<std::string> from_byte_level(const std::string& spelled) {
   static const auto alphabet = byte_level_alphabet();
   std::string bytes;
   for (std::size_t at = 0; at < spelled.size();) {
     const auto found = unicode::character(spelled, at);
-    if (found.point >= alphabet.size() || alphabet[found.point] < 0) return spelled;
+    if (found.point >= alphabet.size() || alphabet[found.point] < 0) return {};
     bytes.push_back(static_cast<char>(alphabet[found.point]));
     at += found.size;
   }
@@ -75,10 +77,14 @@ Merge TokenTable::merge(const std::string& left, const std::string& right, std::
   return merge;
 }
 
-std::vector<std::string> TokenTable::byte_level_tokens() const {
-  std::vector<std::string> tokens;
-  std::transform(tokens_.begin(), tokens_.end(), std::back_inserter(tokens), from_byte_level);
-  return tokens;
+TokenTable::ByteLevel TokenTable::byte_level() const {
+  ByteLevel found;
+  for (std::size_t id = 0; id < tokens_.size(); ++id) {
+    const auto bytes = from_byte_level(tokens_[id]);
+    found.tokens.push_back(bytes.value_or(""));
+    if (!bytes) found.not_bytes.emplace_back(id, tokens_[id]);
+  }
+  return found;
 }
 
 std::pair<std::string, std::string> parts_of_merge(const std::string& line) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "io/byte_pairs.hpp"
@@ -26,9 +27,12 @@ class TokenTable {
   std::int32_t largest() const { return index_t(tokens_.size()) - 1; }
   /// Throws Refused where a part or the whole is no token.
   Merge merge(const std::string& left, const std::string& right, std::int32_t rank) const;
-  /// The bytes of each token in the alphabet of byte-level vocabularies, in which each byte is a printable character;
-  /// a token with other characters is its own UTF-8.
-  std::vector<std::string> byte_level_tokens() const;
+  /// By id, from the alphabet of byte-level vocabularies, in which each byte is a printable character.
+  struct ByteLevel {
+    std::vector<std::string> tokens;                              ///< their bytes; empty for the others
+    std::vector<std::pair<std::int32_t, std::string>> not_bytes;  ///< tokens with other characters, as they are
+  };
+  ByteLevel byte_level() const;
   /// As they are.
   const std::vector<std::string>& tokens() const { return tokens_; }
 

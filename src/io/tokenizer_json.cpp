@@ -121,7 +121,6 @@ AddedToken added_token(const Json& given, const TokenTable& table) {
                          given.at("normalized").get<bool>()};
   if (!token.controls) {  // what is not looked for may be looked for in any way
     for (const char* name : {"single_word", "lstrip", "rstrip"}) off(where, given, name);
-    if (last_cut(content) > 0) throw Refused(where + " holds a word and a space after it; served are tokens without");
   }
   const bool taken = id <= table.largest() && !table.tokens()[id].empty();
   if ((taken || table.find(content) >= 0) && table.find(content) != id)
@@ -137,6 +136,11 @@ std::vector<AddedToken> added_tokens(const Json& given, const TokenTable& table)
       if (added[n].id == added.back().id || added[n].text == added.back().text)
         throw Refused(text("added token \"", added.back().text, "\" is there twice, or has an id that is taken"));
   }
+  const bool any_is_text =
+      std::any_of(added.begin(), added.end(), [](const AddedToken& token) { return !token.controls; });
+  for (const AddedToken& token : added)
+    if (any_is_text && last_cut(token.text) > 0)  // text may be cut within it
+      throw Refused("added token \"" + token.text + "\" holds a word and a space after it; served are tokens without");
   return added;
 }
 
@@ -188,8 +192,10 @@ BytePairModel model_of(const Json& json, const std::string& end_of_text) {
     refuse("decoder", decoder, "ByteLevel");
   const Json& bpe = json.at("model");
   const TokenTable table = vocabulary_of(bpe);
+  TokenTable::ByteLevel found = table.byte_level();
   BytePairModel model{.name = {},
-                      .tokens = table.byte_level_tokens(),
+                      .tokens = std::move(found.tokens),
+                      .not_bytes = std::move(found.not_bytes),
                       .merges = merges_of(bpe.at("merges"), table),
                       .whole_pieces = bpe.value("ignore_merges", false),
                       .pattern = pattern_of(member(json, "pre_tokenizer")),

@@ -49,6 +49,13 @@ TEST_CASE("tokenizer.json: ids, added tokens, normalization and what begins a do
   CHECK(tokenizer->decode(Ids{256, 260, 257, 258, 259}) == "ab<think> ab");
   CHECK(tokenizer->document_start().empty());
 
+  Json spaced = json;
+  spaced["model"]["vocab"][" "] = 261;  // no character of the alphabet, in which a space is U+0120
+  spaced["model"]["ignore_merges"] = true;
+  const auto with_space = make_tokenizer(files.spec(spaced));
+  CHECK(ids_of(*with_space, "ab  ab") == Ids{256, ' ', 257});
+  CHECK(with_space->decode(Ids{256, 261, 256}) == "ab ab");
+
   json["normalizer"] = nullptr;
   json["post_processor"] = template_processing({"<|im_start|>"}, {"<|endoftext|>"});
   const auto other = make_tokenizer(files.spec(json));
@@ -98,6 +105,7 @@ TEST_CASE("tokenizer.json: what cannot be honoured is refused by name", "[io]") 
   refused("/added_tokens/2/lstrip", true, "added token \"<think>\".lstrip");
   refused("/added_tokens/2/single_word", true, "single_word");
   refused("/added_tokens/2/content", "two words", "holds a word and a space");
+  refused("/added_tokens/1/content", "a <think>", "holds a word and a space");  // would hide one that text spells
 }
 
 TEST_CASE("tokenizer.json: a damaged or hostile structure is refused in one sentence", "[io]") {
@@ -129,6 +137,11 @@ TEST_CASE("tokenizer.json: a damaged or hostile structure is refused in one sent
   refused("/added_tokens/0/special", "yes", "tokenizer.json");
   CHECK_THAT(files.refused([](Json& json) { json["model"]["vocab"][std::string(5000, 'x')] = 300; }),
              ContainsSubstring("5000 bytes"));
+  CHECK_THAT(files.refused([](Json& json) {
+    json["added_tokens"][1]["id"] = 256;
+    json["added_tokens"][1]["content"] = "ab";
+  }),
+             ContainsSubstring("makes token 256, a control token"));
   CHECK_THAT(files.refused([](Json& json) { json.erase("model"); }), ContainsSubstring("tokenizer.json"));
   CHECK_THAT(files.refused([](Json& json) {
     json["post_processor"] = template_processing({"<|im_start|>"}, {});
