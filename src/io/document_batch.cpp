@@ -8,7 +8,7 @@ namespace annulus::io {
 
 namespace {
 
-constexpr std::size_t part_bytes = 256 * 1024;  // small beside a batch, so that threads end together
+constexpr std::size_t part_bytes = std::size_t{256} * 1024;  // small beside a batch, so that threads end together
 
 /// Where to cut about `part_bytes` off the front of `text`; 0: nowhere.
 std::size_t first_cut(const Tokenizer& tokenizer, std::string_view text) {

@@ -24,7 +24,7 @@ class TokenTable {
 
   /// -1: there is none.
   std::int32_t find(const std::string& spelled) const;
-  std::int32_t largest() const { return index_t(tokens_.size()) - 1; }
+  std::int32_t largest() const { return static_cast<std::int32_t>(tokens_.size()) - 1; }
   /// Throws Refused where a part or the whole is no token.
   Merge merge(const std::string& left, const std::string& right, std::int32_t rank) const;
   /// By id, from the alphabet of byte-level vocabularies, in which each byte is a printable character.

@@ -117,8 +117,8 @@ AddedToken added_token(const Json& given, const TokenTable& table) {
   if (content.empty() || content.size() > longest_token || id < 0 || id >= most_ids)
     throw Refused(text("added token ", id, ", \"", content.substr(0, 60), "\", is none: tokens have 1 to ",
                        longest_token, " bytes and ids of 0 to ", most_ids - 1));
-  const AddedToken token{static_cast<std::int32_t>(id), content, given.at("special").get<bool>(),
-                         given.at("normalized").get<bool>()};
+  AddedToken token{static_cast<std::int32_t>(id), content, given.at("special").get<bool>(),
+                   given.at("normalized").get<bool>()};
   if (!token.controls) {  // what is not looked for may be looked for in any way
     for (const char* name : {"single_word", "lstrip", "rstrip"}) off(where, given, name);
   }
