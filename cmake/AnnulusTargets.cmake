@@ -20,10 +20,12 @@ if(Kokkos_ENABLE_CUDA)
   add_link_options(-Wl,--as-needed)
 endif()
 
-# A file sees Kokkos, or fmt, spdlog, toml++ and CLI11, never both: nvcc compiles the first kind, the host compiler the other.
+# QUICK files are host files with the quick options. A file sees Kokkos, or fmt, spdlog, toml++ and CLI11, never both: nvcc
+# compiles the first kind, the host compiler the other.
 # nvcc spends its time on Kokkos's headers: small files that are listed under TOGETHER it compiles as one.
 function(annulus_sources target)
-  cmake_parse_arguments(arg "" "" "HOST;KOKKOS;TOGETHER" ${ARGN})
+  cmake_parse_arguments(arg "" "" "HOST;QUICK;KOKKOS;TOGETHER" ${ARGN})
+  set_source_files_properties(${arg_QUICK} PROPERTIES COMPILE_OPTIONS "${annulus_quick_options}")
   if(Kokkos_ENABLE_CUDA AND arg_TOGETHER)
     set(together ${CMAKE_CURRENT_BINARY_DIR}/${target}_together.cpp)
     list(TRANSFORM arg_TOGETHER REPLACE "(.+)" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\1\"")
@@ -32,7 +34,7 @@ function(annulus_sources target)
     set(arg_TOGETHER ${together})
   endif()
   list(APPEND arg_KOKKOS ${arg_TOGETHER})
-  target_sources(${target} PRIVATE ${arg_HOST} ${arg_KOKKOS})
+  target_sources(${target} PRIVATE ${arg_HOST} ${arg_QUICK} ${arg_KOKKOS})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${annulus_host_options}>"
                                            "$<$<COMPILE_LANGUAGE:CUDA>:${annulus_cuda_options}>")
@@ -45,11 +47,11 @@ function(annulus_sources target)
   endif()
 endfunction()
 
-# annulus_room(NAME [HOST files] [KOKKOS files] [TOGETHER files] [LINK libraries]): one room as a static library.
+# annulus_room(NAME [HOST files] [QUICK files] [KOKKOS files] [TOGETHER files] [LINK libraries]): one room as a static library.
 function(annulus_room name)
-  cmake_parse_arguments(arg "" "" "HOST;KOKKOS;TOGETHER;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "HOST;QUICK;KOKKOS;TOGETHER;LINK" ${ARGN})
   add_library(annulus_${name} STATIC)
-  annulus_sources(annulus_${name} HOST ${arg_HOST} KOKKOS ${arg_KOKKOS} TOGETHER ${arg_TOGETHER})
+  annulus_sources(annulus_${name} HOST ${arg_HOST} QUICK ${arg_QUICK} KOKKOS ${arg_KOKKOS} TOGETHER ${arg_TOGETHER})
   target_link_libraries(annulus_${name} PUBLIC ${arg_LINK})
 endfunction()
 
