@@ -1,4 +1,5 @@
 /// Steps of a training run on a GPU, as CUDA's runtime sees them.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <cmath>
@@ -18,27 +19,26 @@ struct Calls {
 };
 using Step = std::map<std::string, Calls>;
 
-/// The steps of a run of the quickstart's model on one rank, 0: what came before the first. After the last, the tenth,
-/// come a validation and a checkpoint.
-std::vector<Step> steps_of(const Folder& folder, const std::string& compute, int micro_batches,
-                           const std::string& fault = "") {
-  const std::filesystem::path file = folder.path() / "calls";
-  const std::string library = annulus::test::program_path("libannulus_count_runtime_calls.so");
-  std::map<std::string, std::string> environment = {
-      {"LD_PRELOAD", library}, {"KOKKOS_TOOLS_LIBS", library}, {"ANNULUS_RUNTIME_CALLS", file.string()}};
+using Environment = std::map<std::string, std::string>;
+
+/// Ten steps of the quickstart's model, watched. After the last come a validation and a checkpoint.
+void train(const Folder& folder, const std::string& compute, int micro_batches, const std::string& fault,
+           Environment environment, int ranks = 1) {
   if (!fault.empty()) environment["ANNULUS_FAULT"] = fault;
   std::string command = "train " + annulus::test::source_path("inputs/quickstart.toml");
-  for (const std::string setting : {"mesh.ring=1", "data.train=data", "data.validation=data", "train.steps=10",
-                                    "schedule.warmup=2", "schedule.decay_steps=2", "checkpoint.every_steps=0",
-                                    "checkpoint.every_minutes=0", "eval.every=0", "eval.windows=2"})
+  for (const std::string setting :
+       {"data.train=data", "data.validation=data", "train.steps=10", "schedule.warmup=2", "schedule.decay_steps=2",
+        "checkpoint.every_steps=0", "checkpoint.every_minutes=0", "eval.every=0", "eval.windows=2"})
     command += " --set " + setting;
-  command += " --set precision.compute=" + compute;
+  command += " --set precision.compute=" + compute + " --set mesh.ring=" + std::to_string(ranks);
   command += " --set train.tokens_per_step=" + std::to_string(2048 * micro_batches);
-  const Outcome outcome = run_annulus(folder, command, 1, environment, "annulus_faulty");
+  const Outcome outcome = run_annulus(folder, command, ranks, environment, "annulus_faulty");
   INFO(outcome.out << outcome.error);
   REQUIRE(outcome.code == 0);
   std::filesystem::remove_all(folder.path() / "runs");
+}
 
+std::vector<Step> read_steps(const std::filesystem::path& file) {
   std::vector<Step> steps;
   std::ifstream lines(file);
   std::size_t step;
@@ -51,6 +51,44 @@ std::vector<Step> steps_of(const Folder& folder, const std::string& compute, int
   return steps;
 }
 
+/// Steps of one rank as a library in front of the runtime sees them; 0: what came before the first.
+std::vector<Step> steps_of(const Folder& folder, const std::string& compute, int micro_batches,
+                           const std::string& fault = "") {
+  const std::filesystem::path file = folder.path() / "calls";
+  const std::string library = annulus::test::program_path("libannulus_count_runtime_calls.so");
+  train(folder, compute, micro_batches, fault,
+        {{"LD_PRELOAD", library}, {"KOKKOS_TOOLS_LIBS", library}, {"ANNULUS_RUNTIME_CALLS", file.string()}});
+  return read_steps(file);
+}
+
+/// And as the driver does, each rank's, with what cuBLASLt and NCCL ask of it.
+std::vector<std::vector<Step>> driver_steps_of(const Folder& folder, int ranks, const std::string& fault = "") {
+  const std::filesystem::path file = folder.path() / "driver";
+  train(folder, "bf16", 2, fault,
+        {{"KOKKOS_TOOLS_LIBS", annulus::test::program_path("libannulus_count_driver_calls.so")},
+         {"ANNULUS_DRIVER_CALLS", file.string()}},
+        ranks);
+  std::vector<std::vector<Step>> steps;
+  for (int rank = 0; rank < ranks; ++rank) steps.push_back(read_steps(file.string() + "." + std::to_string(rank)));
+  return steps;
+}
+
+constexpr const char* nothing_of[] = {"malloc", "free",    "blocking_copy", "blocking_set",  "pageable_copy",
+                                      "create", "destroy", "synchronise",   "default_stream"};
+
+/// What libraries do in steps 3 to 8 and should not, one word each.
+std::string faults_of_libraries(const std::vector<Step>& steps) {
+  std::string found;
+  for (int n = 3; n <= 8; ++n) {
+    Step step = steps[n];
+    for (const char* never : nothing_of)
+      if (step[never].calls > 0) found += "step " + std::to_string(n) + ": " + never + "\n";
+    if (step["wait_for_event"].calls > 1) found += "step " + std::to_string(n) + ": wait_for_event\n";
+    if (step["launch"].calls == 0) found += "step " + std::to_string(n) + ": no launch\n";
+  }
+  return found;
+}
+
 /// What is wrong with steps 3 to 8, one word each; empty where they are steady.
 std::string faults(const std::vector<Step>& steps, int micro_batches) {
   std::string found;
@@ -60,9 +98,7 @@ std::string faults(const std::vector<Step>& steps, int micro_batches) {
   };
   for (int n = 3; n <= 8; ++n) {
     Step step = steps[n];
-    for (const char* never : {"malloc", "free", "blocking_copy", "blocking_set", "pageable_copy", "synchronise",
-                              "create", "destroy", "default_stream"})
-      require(step[never].calls == 0, n, never);
+    for (const char* never : nothing_of) require(step[never].calls == 0, n, never);
     require(step["wait_for_event"].calls <= 1, n, "wait_for_event");  // for the numbers of the step before
     require(step["upload"].calls == micro_batches, n, "upload");
     require(step["download"].calls == 1 && step["download"].bytes <= 256, n, "download");
@@ -85,6 +121,27 @@ TEST_CASE("steady: steps 3 to 8 neither allocate nor wait, and copy one batch in
     for (const auto& [what, calls] : steps[n])
       UNSCOPED_INFO(n << " " << what << " " << calls.calls << " " << calls.bytes);
   CHECK(faults(steps, micro_batches) == "");
+}
+
+TEST_CASE("steady: libraries ask nothing of the driver that a step must not", "[end_to_end]") {
+  const Folder folder;
+  make_shards(folder);
+  const auto of_ranks = driver_steps_of(folder, 1);
+  for (const auto& steps : of_ranks) {
+    for (int n = 3; n <= 8; ++n)
+      for (const auto& [what, calls] : steps[n]) UNSCOPED_INFO(n << " " << what << " " << calls.calls);
+    CHECK(faults_of_libraries(steps) == "");
+  }
+}
+
+TEST_CASE("steady: what a library asks of the driver is seen", "[end_to_end]") {
+  const std::string fault = GENERATE("malloc", "free", "blocking-copy", "device-wait", "default-stream");
+  CAPTURE(fault);
+  const Folder folder;
+  make_shards(folder);
+  std::string seen = fault == "device-wait" ? "synchronise" : fault;
+  std::replace(seen.begin(), seen.end(), '-', '_');
+  CHECK(faults_of_libraries(driver_steps_of(folder, 1, fault)[0]).find(": " + seen + "\n") != std::string::npos);
 }
 
 TEST_CASE("steady: the device has in use what the plan says, libraries included", "[end_to_end]") {
