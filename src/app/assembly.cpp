@@ -1,6 +1,7 @@
 #include "app/assembly.hpp"
 
 #include "app/inputs.hpp"
+#include "comm/jittered_communicator.hpp"
 
 namespace annulus::app {
 
@@ -10,6 +11,15 @@ template <class Part>
 std::unique_ptr<Part> decorated(const std::function<std::unique_ptr<Part>(std::unique_ptr<Part>)>& seam,
                                 std::unique_ptr<Part> part) {
   return seam ? seam(std::move(part)) : std::move(part);
+}
+
+comm::MeshOptions mesh_options(const RunConfig& config, const Seams& seams) {
+  return {comm::transport_named(config.mesh.transport),
+          [jitter = config.debug.jitter, seed = static_cast<std::uint64_t>(config.run.seed),
+           seam = seams.communicator](std::unique_ptr<comm::Communicator> group) {
+            group = decorated(seam, std::move(group));
+            return jitter > 0 ? comm::jittered_communicator(std::move(group), jitter, seed) : std::move(group);
+          }};
 }
 
 std::unique_ptr<io::Loader> loader(const RunConfig& config, const std::string& path, const char* split, bool shuffle,
@@ -40,7 +50,7 @@ Assembly::Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> 
 
 Assembly::Assembly(const RunConfig& config, std::unique_ptr<comm::Communicator> world, const Streams& streams,
                    const Seams& seams, std::unique_ptr<io::Loader> training, std::unique_ptr<io::Loader> validation)
-    : mesh_(decorated(seams.communicator, std::move(world)), config.mesh_shape()),
+    : mesh_(std::move(world), config.mesh_shape(), mesh_options(config, seams)),
       layout_(cp::SequenceLayout::named(config.attention.layout, config.data.sequence_length, mesh_.shape().ring)),
       training_(std::move(training)),
       validation_(std::move(validation)),

@@ -40,6 +40,12 @@ void describe_rules(const RunConfig& config, deck::Deck& deck) {
                 " must be at least 2, below train.steps = ", config.train.steps,
                 ", and fit after schedule.warmup = ", warmup);
   });
+  for (const char* key : {"mesh.transport", "debug.jitter"})
+    deck.check({key, "mesh.dp", "mesh.ring", "mesh.ulysses"}, [&config, key]() -> std::string {
+      const bool given = key == std::string("debug.jitter") ? config.debug.jitter > 0 : config.mesh.transport != "auto";
+      if (!given || config.mesh_shape().size() > 1) return "";
+      return text(key, " is for messages between ranks, and the mesh (dp, ring, ulysses) has one rank");
+    });
   deck.check({"eval.at", "train.steps"}, [&]() -> std::string {
     for (const index_t step : config.eval.at)
       if (step > config.train.steps)

@@ -19,6 +19,11 @@ void MeshKeys::describe(deck::Block& block) {
       .at_most(most)
       .doc("ranks that share the heads of each part of a sequence")
       .later_above(1, "the exchange of heads between ranks");
+  block.key("transport", transport)
+      .one_of({"auto", "mpi", "nccl"})
+      .doc(
+          "how ranks exchange what lies on GPUs: auto is nccl where each rank has a GPU of its own, else mpi through "
+          "host memory; nccl on ranks that share one needs NCCL 2.30 and NCCL_MULTI_RANK_GPU_ENABLE=1");
   block.later("order", "which of ring and ulysses has neighbouring ranks");
 }
 

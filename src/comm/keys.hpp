@@ -12,6 +12,7 @@ namespace annulus::comm {
 
 struct MeshKeys {
   index_t dp = 1, ring = 1, ulysses = 1;
+  std::string transport = "auto";  ///< auto | mpi | nccl
   void describe(deck::Block& block);
 };
 

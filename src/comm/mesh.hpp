@@ -1,9 +1,11 @@
 /// The ranks of a run as a dp x ring x ulysses grid, ulysses fastest: rank = (dp_rank * ring + ring_rank) * ulysses +
 /// ulysses_rank. ring x ulysses ranks share each sequence; dp groups of them work on different ones.
 #pragma once
+#include <functional>
 #include <memory>
 
 #include "comm/communicator.hpp"
+#include "comm/transport.hpp"
 
 namespace annulus::comm {
 
@@ -12,10 +14,17 @@ struct MeshShape {
   int size() const { return dp * ring * ulysses; }
 };
 
+/// How its ring and reduce groups exchange values.
+struct MeshOptions {
+  Transport transport = Transport::automatic;
+  /// Puts something around each of them, where there is more than one rank.
+  std::function<std::unique_ptr<Communicator>(std::unique_ptr<Communicator>)> around;
+};
+
 class Mesh {
  public:
   /// Collective over `world` (host memory), which must have shape.size() ranks (else Refused, naming both numbers).
-  Mesh(std::unique_ptr<Communicator> world, MeshShape shape);
+  Mesh(std::unique_ptr<Communicator> world, MeshShape shape, const MeshOptions& options = {});
 
   const MeshShape& shape() const { return shape_; }
   int rank() const { return world_->rank(); }

@@ -5,18 +5,25 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <mutex>
+#include <optional>
 
 #include "comm/event_ticket.hpp"
 #include "comm/gathered_reduction.hpp"
+#include "comm/mpi_session.hpp"
 #include "comm/nccl_library.hpp"
 #include "comm/parts.hpp"
+#include "comm/polling.hpp"
 #include "comm/queue.hpp"
+#include "comm/watch.hpp"
 #include "core/cuda_error.hpp"
 #include "core/error.hpp"
 #include "core/events.hpp"
+#include "core/log.hpp"
 #include "core/text.hpp"
 
 namespace annulus::comm {
@@ -37,12 +44,16 @@ class NcclCommunicator : public Communicator {
     if (rank() == 0) check(nccl_.get_unique_id(&id), "ncclGetUniqueId");
     host_->agree({&id, sizeof id / sizeof(std::int32_t), Scalar::int32}, Reduction::sum);  // the others' are zeros
     check(nccl_.init_rank(&handle_, size(), id, rank()), "ncclCommInitRank");
+    check_cuda(cudaGetDevice(&device_), "cudaGetDevice");
+    watch_.emplace([this] { look(); });
   }
   ~NcclCommunicator() override {
     if (std::uncaught_exceptions() > 0) {  // what is under way may wait for ranks that never come
+      watch_.reset();
       nccl_.abort(handle_);
     } else {
       cudaStreamSynchronize(queue_.stream());
+      watch_.reset();
       nccl_.destroy(handle_);
     }
     cudaFree(gathered_);
@@ -59,7 +70,7 @@ class NcclCommunicator : public Communicator {
       send_to(to, send.data, send.bytes());
       receive_from(from, receive.data, receive.bytes());
     });
-    return issued(send, receive);
+    return issued("send_recv", send, receive);
   }
 
   Ticket all_reduce(const Exec& after, Values values, Reduction reduction) override {
@@ -68,21 +79,21 @@ class NcclCommunicator : public Communicator {
       reduce_everything(values, reduction);
     else
       reduce_parts(values, part_of(values), reduction, true);
-    return issued(values, values);
+    return issued("all_reduce", values, values);
   }
 
   Ticket reduce_scatter(const Exec& after, ConstValues parts, Values own) override {
     assert(parts.count == size() * own.count && parts.type == own.type);
     begin(after);
     reduce_parts(parts, own, Reduction::sum, false);
-    return issued(parts, own);
+    return issued("reduce_scatter", parts, own);
   }
 
   Ticket all_gather(const Exec& after, ConstValues own, Values all) override {
     assert(all.count == size() * own.count);
     begin(after);
     gather(own, all.data);
-    return issued(own, all);
+    return issued("all_gather", own, all);
   }
 
   Ticket all_to_all(const Exec& after, ConstValues send, Values receive) override {
@@ -95,7 +106,7 @@ class NcclCommunicator : public Communicator {
         receive_from(r, at(receive.data, r * part), part);
       }
     });
-    return issued(send, receive);
+    return issued("all_to_all", send, receive);
   }
 
   Ticket broadcast(const Exec& after, Values values, int root) override {
@@ -103,10 +114,11 @@ class NcclCommunicator : public Communicator {
     if (values.count > 0)
       check(nccl_.broadcast(values.data, values.data, values.bytes(), ncclInt8, root, handle_, queue_.stream()),
             "broadcast");
-    return issued(values, values);
+    return issued("broadcast", values, values);
   }
 
   void release(const void* buffer, const Exec& exec) override {
+    const std::lock_guard lock(mutex_);
     const auto last =
         std::find_if(under_way_.rbegin(), under_way_.rend(), [=](const auto& o) { return o.uses(buffer); });
     if (last != under_way_.rend()) last->done->wait(exec);
@@ -121,6 +133,8 @@ class NcclCommunicator : public Communicator {
   struct Operation {
     std::shared_ptr<Event> done;
     std::array<ConstValues, 2> buffers;
+    const char* name;
+    index_t number;
     bool uses(const void* byte) const {
       return std::any_of(buffers.begin(), buffers.end(), [=](const ConstValues& values) {
         return byte >= at(values.data, 0) && byte < at(values.data, values.bytes());
@@ -136,10 +150,40 @@ class NcclCommunicator : public Communicator {
 
   void begin(const Exec& after) { events_.record(after)->wait(queue_.exec()); }
 
-  Ticket issued(ConstValues first, ConstValues second) {
-    while (!under_way_.empty() && under_way_.front().done->reached()) under_way_.pop_front();
-    under_way_.push_back({events_.record(queue_.exec()), {first, second}});
+  Ticket issued(const char* name, ConstValues first, ConstValues second) {
+    const std::lock_guard lock(mutex_);
+    forget_done();
+    under_way_.push_back({events_.record(queue_.exec()), {first, second}, name, operations_++});
     return event_ticket(under_way_.back().done);
+  }
+
+  void forget_done() {
+    while (!under_way_.empty() && under_way_.front().done->reached()) {
+      under_way_.pop_front();
+      moved_ = Clock::now();
+    }
+    if (under_way_.empty()) moved_ = Clock::now();
+  }
+
+  /// From a thread of its own, because whoever waits for a message on a GPU hears of no error: ends the job when NCCL
+  /// tells of one, or when nothing has moved for watchdog_seconds().
+  void look() {
+    try {
+      check_cuda(cudaSetDevice(device_), "cudaSetDevice");
+      ncclResult_t state = ncclSuccess;
+      check(nccl_.async_error(handle_, &state), "ncclCommGetAsyncError");
+      if (state != ncclInProgress) check(state, "a transfer under way");
+      const std::lock_guard lock(mutex_);
+      forget_done();
+      if (std::chrono::duration<double>(Clock::now() - moved_).count() < watchdog_seconds()) return;
+      const Operation& oldest = under_way_.front();
+      throw Error(Exit::internal, text("rank ", rank(), " of ", size(), " of \"", name(), "\": nothing has moved for ",
+                                       watchdog_seconds(), " s in ", oldest.name, ", operation ", oldest.number,
+                                       " over NCCL; ", under_way_.size(), " under way; ending the job"));
+    } catch (const Error& error) {
+      log::error(error.what());
+      abort_job(Exit::internal);
+    }
   }
 
   /// Messages that wait for one another: they must be issued as one.
@@ -214,13 +258,20 @@ class NcclCommunicator : public Communicator {
       if (r != rank()) body(r);
   }
 
+  using Clock = std::chrono::steady_clock;
+
   const NcclLibrary& nccl_ = nccl_library();
   std::unique_ptr<Communicator> host_;
   Queue queue_;
   ncclComm_t handle_ = nullptr;
   EventPool events_;
+  std::mutex mutex_;  ///< of what the watch looks at
   std::deque<Operation> under_way_;
+  index_t operations_ = 0;  ///< issued so far
+  Clock::time_point moved_ = Clock::now();
   void* gathered_ = nullptr;  ///< (size) slices, from the first reduction on
+  int device_ = 0;
+  std::optional<Watch> watch_;
 };
 
 }  // namespace

@@ -28,6 +28,7 @@ NcclLibrary loaded() {
   find(nccl.receive, "ncclRecv");
   find(nccl.all_gather, "ncclAllGather");
   find(nccl.broadcast, "ncclBroadcast");
+  find(nccl.async_error, "ncclCommGetAsyncError");
   find(nccl.error_string, "ncclGetErrorString");
   find(nccl.last_error, "ncclGetLastError");
   if (nccl.missing.empty() && nccl.get_version(&nccl.version) != ncclSuccess)

@@ -19,6 +19,7 @@ struct NcclLibrary {
   decltype(&ncclRecv) receive;
   decltype(&ncclAllGather) all_gather;
   decltype(&ncclBroadcast) broadcast;
+  decltype(&ncclCommGetAsyncError) async_error;
   decltype(&ncclGetErrorString) error_string;
   decltype(&ncclGetLastError) last_error;
 

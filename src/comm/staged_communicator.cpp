@@ -6,6 +6,8 @@
 #include "comm/device.hpp"
 #include "comm/nccl_communicator.hpp"
 #include "comm/self_communicator.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
 
 namespace annulus::comm {
 
@@ -137,11 +139,15 @@ class StagedCommunicator : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> on_device(std::unique_ptr<Communicator> host) {
-#ifdef ANNULUS_CUDA
+std::unique_ptr<Communicator> on_device(std::unique_ptr<Communicator> host, Transport transport) {
   if (host->size() == 1) return host;  // copies in any memory
-  if (nccl_obstacle(*host, GpuSharing::refused).empty()) return nccl_communicator(std::move(host));
-  return staged_communicator(std::move(host));
+  if (transport == Transport::nccl)
+    if (const std::string obstacle = nccl_obstacle(*host, GpuSharing::allowed); !obstacle.empty())
+      throw Refused(text("mesh.transport = \"nccl\": ", obstacle));
+#ifdef ANNULUS_CUDA
+  const bool nccl = transport == Transport::nccl ||
+                    (transport == Transport::automatic && nccl_obstacle(*host, GpuSharing::refused).empty());
+  return nccl ? nccl_communicator(std::move(host)) : staged_communicator(std::move(host));
 #else
   return host;
 #endif

@@ -3,12 +3,13 @@
 #include <memory>
 
 #include "comm/communicator.hpp"
+#include "comm/transport.hpp"
 
 namespace annulus::comm {
 
-/// Collective. Serves the memory of Exec: `host` itself where that is host memory; on GPUs NCCL where each rank has one
-/// of its own, else host memory in between.
-std::unique_ptr<Communicator> on_device(std::unique_ptr<Communicator> host);
+/// Collective. Serves the memory of Exec; one rank: `host` itself. Throws Refused, on all ranks, where there is no NCCL
+/// and it was asked for, with the reason.
+std::unique_ptr<Communicator> on_device(std::unique_ptr<Communicator> host, Transport transport = Transport::automatic);
 
 /// Messages pass through host memory on both ends. Right rather than fast: it blocks while it copies, and what is
 /// received reaches the device only when a ticket is waited for or a buffer released.

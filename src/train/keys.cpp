@@ -71,7 +71,11 @@ void ScheduleKeys::describe(deck::Block& block) {
 
 void DebugKeys::describe(deck::Block& block) {
   block.doc("Switches for finding faults.");
-  block.later("jitter", "random delays before each transfer");
+  block.key("jitter", jitter)
+      .unit("microseconds")
+      .at_least(0)
+      .at_most(1e6)
+      .doc("random delays, up to this long, of messages and of the work beside them; results must not change");
   block.later("dump", "writing intermediate tensors");
   block.later("replica_check", "comparing replicas of parameters every so many steps");
   block.later("sync_receive", "waiting for each receive where it is issued");

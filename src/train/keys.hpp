@@ -39,6 +39,7 @@ struct ScheduleKeys {
 
 /// No switch is built yet: all names are known and refused.
 struct DebugKeys {
+  double jitter = 0;  ///< microseconds
   void describe(deck::Block& block);
 };
 

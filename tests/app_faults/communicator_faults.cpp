@@ -1,34 +1,23 @@
 #include "app_faults/communicator_faults.hpp"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "app_faults/device_values.hpp"
-#include "cp/forwarding_communicator.hpp"
+#include "comm/forwarding_communicator.hpp"
 
 namespace annulus::test {
 
 namespace {
 
-class Owning : public ForwardingCommunicator {
+class Owning : public comm::ForwardingCommunicator {
  public:
-  explicit Owning(std::unique_ptr<Communicator> inner) : ForwardingCommunicator(*inner), owned_(std::move(inner)) {}
+  explicit Owning(std::unique_ptr<Communicator> inner)
+      : comm::ForwardingCommunicator(*inner), owned_(std::move(inner)) {}
 
  private:
   std::unique_ptr<Communicator> owned_;
-};
-
-class FaultyWorld final : public Owning {
- public:
-  FaultyWorld(std::unique_ptr<Communicator> inner, DecorateReduce decorate)
-      : Owning(std::move(inner)), decorate_(std::move(decorate)) {}
-  std::unique_ptr<Communicator> split(int color, int key, std::string name) override {
-    const bool gradients = name == "reduce";
-    auto part = inner_.split(color, key, std::move(name));
-    return gradients ? decorate_(std::move(part)) : std::move(part);
-  }
-
- private:
-  DecorateReduce decorate_;
 };
 
 /// Whether these are the numbers of a step: the squared norm of the gradients, then the sum of nll.
@@ -58,11 +47,19 @@ class StepCounter final : public Owning {
   std::shared_ptr<index_t> steps_;
 };
 
+class SilentRank final : public Owning {
+ public:
+  using Owning::Owning;
+  comm::Ticket all_reduce(const Exec& after, comm::Values values, comm::Reduction reduction) override {
+    while (rank() == 1) std::this_thread::sleep_for(std::chrono::hours(1));
+    return inner_.all_reduce(after, values, reduction);
+  }
+};
+
 }  // namespace
 
-std::unique_ptr<comm::Communicator> with_faulty_reduce(std::unique_ptr<comm::Communicator> world,
-                                                       DecorateReduce decorate) {
-  return std::make_unique<FaultyWorld>(std::move(world), std::move(decorate));
+std::unique_ptr<comm::Communicator> with_silent_rank(std::unique_ptr<comm::Communicator> reduce) {
+  return std::make_unique<SilentRank>(std::move(reduce));
 }
 
 std::unique_ptr<comm::Communicator> with_norm_over_copies(std::unique_ptr<comm::Communicator> reduce) {

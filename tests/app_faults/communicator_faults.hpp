@@ -9,9 +9,8 @@ namespace annulus::test {
 
 using DecorateReduce = std::function<std::unique_ptr<comm::Communicator>(std::unique_ptr<comm::Communicator>)>;
 
-/// `world`, with `decorate` around the communicator of the gradients when a mesh splits it off.
-std::unique_ptr<comm::Communicator> with_faulty_reduce(std::unique_ptr<comm::Communicator> world,
-                                                       DecorateReduce decorate);
+/// Rank 1 never joins the first sum over ranks.
+std::unique_ptr<comm::Communicator> with_silent_rank(std::unique_ptr<comm::Communicator> reduce);
 
 /// The squared norm comes out as if every rank had squared the whole gradient: as many times too large as there are
 /// ranks.

@@ -15,11 +15,11 @@ namespace annulus::test {
 
 namespace {
 
-/// Around the gradients' communicator, which the world's is split into.
+/// Around the gradients' communicator.
 app::Seams around_reduce(const DecorateReduce& decorate) {
   app::Seams seams;
-  seams.communicator = [decorate](std::unique_ptr<comm::Communicator> world) {
-    return with_faulty_reduce(std::move(world), decorate);
+  seams.communicator = [decorate](std::unique_ptr<comm::Communicator> group) {
+    return group->name() == "reduce" ? decorate(std::move(group)) : std::move(group);
   };
   return seams;
 }
@@ -72,6 +72,7 @@ const std::map<std::string, std::function<app::Seams()>>& faults() {
       {"local-positions", [] { return altered_batch(count_positions_on_the_rank); }},
       {"zero-attention", [] { return around_rotator(with_zero_blocks); }},
       {"stray-view", [] { return around_rotator(with_stray_memory); }},
+      {"silent-rank", [] { return around_reduce(with_silent_rank); }},
       {"norm-over-copies", [] { return around_reduce(with_norm_over_copies); }},
       {"late-numbers", [] { return around_model(with_late_numbers); }},
       {"third-nan", [] { return around_model(with_nan_in_third_step); }},

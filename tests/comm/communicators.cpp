@@ -11,6 +11,15 @@ using namespace annulus::test;
 using Catch::Matchers::ContainsSubstring;
 using comm::Reduction;
 
+#ifndef ANNULUS_CUDA
+TEST_CASE("communicators: NCCL is refused where it is not built", "[comm]") {
+  auto all = comm::world_communicator();
+  if (all->size() == 1) SKIP("one rank sends nothing");
+  CHECK_THROWS_WITH(comm::on_device(std::move(all), comm::Transport::nccl),
+                    ContainsSubstring("mesh.transport = \"nccl\": this build is without NCCL"));
+}
+#endif
+
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "forwarding_communicator.hpp"
+#include "comm/forwarding_communicator.hpp"
 
 namespace annulus::test {
 
@@ -18,7 +18,7 @@ enum class Timing { plain, eager, late, jitter };
 /// The communicator of all ranks; one for all tests, because making one costs more than a test does.
 comm::Communicator& world();
 
-class Wire final : public ForwardingCommunicator {
+class Wire final : public comm::ForwardingCommunicator {
  public:
   Wire(Communicator& inner, Timing timing);
   ~Wire() override;

@@ -60,6 +60,44 @@ TEST_CASE("late: a run that is told late leaves what any run leaves", "[end_to_e
   CHECK(told(folder, "stopped") == told(folder, "at-once"));
 }
 
+TEST_CASE("late: random delays of messages and of the work beside them change nothing", "[end_to_end]") {
+  const Folder folder;
+  make_shards(folder);
+  const std::string ring = GENERATE("2", "1"), dp = ring == "2" ? "1" : "2";
+  const std::string compute = GENERATE("fp32", "bf16");
+  CAPTURE(ring, compute);
+  folder.write("deck.toml", small_deck({{"mesh.ring", ring},
+                                        {"mesh.dp", dp},
+                                        {"train.steps", "4"},
+                                        {"train.tokens_per_step", "388"},
+                                        {"precision.compute", "\"" + compute + "\""}}));
+  REQUIRE(run(folder, "train deck.toml --set run.name=plain", "", 2).code == 0);
+  const Outcome late = run(folder, "train deck.toml --set run.name=jitter --set debug.jitter=2000", "", 2);
+  INFO(late.error);
+  REQUIRE(late.code == 0);
+  CHECK(told(folder, "jitter") == told(folder, "plain"));
+}
+
+TEST_CASE("late: a rank that falls silent ends the run, and the watchdog names what waits for it", "[end_to_end]") {
+#ifdef ANNULUS_CUDA
+  const std::string transport = GENERATE("mpi", "nccl");
+#else
+  const std::string transport = "mpi";
+#endif
+  CAPTURE(transport);
+  const Folder folder;
+  make_shards(folder);
+  folder.write("deck.toml", small_deck({{"mesh.ring", "2"}}));
+  const Outcome outcome = run_annulus(
+      folder, "train deck.toml --set mesh.transport=" + transport, 2,
+      {{"ANNULUS_FAULT", "silent-rank"}, {"ANNULUS_WATCHDOG_SECONDS", "5"}, {"NCCL_MULTI_RANK_GPU_ENABLE", "1"}},
+      "annulus_faulty");
+  INFO(outcome.error);
+  CHECK(outcome.code == 70);
+  CHECK(contains(outcome.error, "rank 0 of 2 of \"reduce\": nothing has moved for 5 s in all_reduce, operation "));
+  CHECK(contains(outcome.error, "over NCCL") == (transport == "nccl"));
+}
+
 TEST_CASE("late: a loss that is no number ends the run under the number of its step, before a checkpoint",
           "[end_to_end]") {
   const Folder folder;

@@ -6,9 +6,9 @@
 
 #include "comm/communicator.hpp"
 
-namespace annulus::test {
+namespace annulus::comm {
 
-class ForwardingCommunicator : public comm::Communicator {
+class ForwardingCommunicator : public Communicator {
  public:
   /// `inner` outlives this.
   explicit ForwardingCommunicator(Communicator& inner) : inner_(inner) {}
@@ -17,26 +17,26 @@ class ForwardingCommunicator : public comm::Communicator {
   int size() const override { return inner_.size(); }
   const std::string& name() const override { return inner_.name(); }
   const char* transport() const override { return inner_.transport(); }
-  comm::Ticket send_recv(const Exec& after, comm::ConstValues send, int to, comm::Values receive, int from) override {
+  Ticket send_recv(const Exec& after, ConstValues send, int to, Values receive, int from) override {
     return inner_.send_recv(after, send, to, receive, from);
   }
-  comm::Ticket all_reduce(const Exec& after, comm::Values values, comm::Reduction reduction) override {
+  Ticket all_reduce(const Exec& after, Values values, Reduction reduction) override {
     return inner_.all_reduce(after, values, reduction);
   }
-  comm::Ticket reduce_scatter(const Exec& after, comm::ConstValues parts, comm::Values own) override {
+  Ticket reduce_scatter(const Exec& after, ConstValues parts, Values own) override {
     return inner_.reduce_scatter(after, parts, own);
   }
-  comm::Ticket all_gather(const Exec& after, comm::ConstValues own, comm::Values all) override {
+  Ticket all_gather(const Exec& after, ConstValues own, Values all) override {
     return inner_.all_gather(after, own, all);
   }
-  comm::Ticket all_to_all(const Exec& after, comm::ConstValues send, comm::Values receive) override {
+  Ticket all_to_all(const Exec& after, ConstValues send, Values receive) override {
     return inner_.all_to_all(after, send, receive);
   }
-  comm::Ticket broadcast(const Exec& after, comm::Values values, int root) override {
+  Ticket broadcast(const Exec& after, Values values, int root) override {
     return inner_.broadcast(after, values, root);
   }
   void release(const void* buffer, const Exec& exec) override { inner_.release(buffer, exec); }
-  void agree(comm::Values values, comm::Reduction reduction) override { inner_.agree(values, reduction); }
+  void agree(Values values, Reduction reduction) override { inner_.agree(values, reduction); }
   void barrier() override { inner_.barrier(); }
   std::unique_ptr<Communicator> split(int color, int key, std::string name) override {
     return inner_.split(color, key, std::move(name));
@@ -46,4 +46,4 @@ class ForwardingCommunicator : public comm::Communicator {
   Communicator& inner_;
 };
 
-}  // namespace annulus::test
+}  // namespace annulus::comm
