@@ -10,7 +10,7 @@ namespace annulus::ops {
 namespace {
 
 /// Tokens that leave one partial sum of the gains' gradients.
-constexpr index_t block = on_gpu ? 4 : 32;
+constexpr index_t block = on_gpu ? 1 : 32;
 
 index_t blocks_of(index_t tokens) { return (tokens + block - 1) / block; }
 
@@ -135,6 +135,65 @@ KOKKOS_FORCEINLINE_FUNCTION void backward_head(const Worker& worker, const RowSp
   });
 }
 
+/// Likewise where each lane has one pack of pairs at most: everything is read once, and dgain's part added to `sum`.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void backward_held_head(const Worker& worker, const RowSplit<T>& row,
+                                                    const Projection<T>& in, const T* gain, index_t t, const T* from,
+                                                    const Accum<T>* dout, T* to, Pair<Accum<T>, pack_size<T>>& sum) {
+  using A = Accum<T>;
+  using P = Pair<A, pack_size<T>>;
+  const index_t half = in.half;
+  P x{}, g{}, dy{};
+  for_each_pack(worker, row, [&](auto i) {
+    x = load_pair(from, half, i);
+    g = load_pair(gain, half, i);
+    dy = turned_back(load_pair(dout, half, i), turn(in, t, i));
+  });
+  const A squares = warp_sum(worker, lane_sum(x.a * x.a + x.b * x.b), row.lanes);
+  const A products = warp_sum(worker, lane_sum(g.a * dy.a * x.a + g.b * dy.b * x.b), row.lanes);
+  const A rstd = 1 / Kokkos::sqrt(squares / A(2 * half) + in.eps), along = products * rstd / A(2 * half);
+  const P normalised{x.a * rstd, x.b * rstd};
+  sum = {sum.a + dy.a * normalised.a, sum.b + dy.b * normalised.b};
+  for_each_pack(worker, row, [&](auto i) {
+    store_pair(to, half, i, P{(g.a * dy.a - normalised.a * along) * rstd, (g.b * dy.b - normalised.b * along) * rstd});
+  });
+}
+
+/// dqkv, and in q_sums and k_sums (tokens, d) each token's part of the gains' gradients: a worker for the queries of a
+/// token and one for its keys and values, so that a GPU has enough of them.
+template <class T>
+void backward_held(const Exec& exec, const Projection<T>& in, const RowSplit<T>& row, index_t tokens,
+                   Heads<const Accum<T>> dq, Heads<const Accum<T>> dk, Heads<const Accum<T>> dv, T* to_qkv,
+                   Accum<T>* q_sums, Accum<T>* k_sums) {
+  using A = Accum<T>;
+  for_each_row(
+      "annulus::ops::qk_norm_rope_backward[dqkv, held]", exec, 2 * tokens,
+      KOKKOS_LAMBDA(const Worker& worker, index_t w) {
+        const index_t t = w / 2;
+        const bool queries = w % 2 == 0;
+        const T* gain = queries ? in.q_gain : in.k_gain;
+        Pair<A, pack_size<T>> sum{};
+        for (int head = queries ? 0 : in.q_heads; head < (queries ? in.q_heads : in.heads()); ++head) {
+          const T* from = in.qkv + in.place(t, head);
+          T* to = to_qkv + in.place(t, head);
+          const A* dout = queries             ? dq.at(t, head)
+                          : in.is_value(head) ? dv.at(t, head - in.q_heads - in.kv_heads)
+                                              : dk.at(t, head - in.q_heads);
+          if (in.is_value(head))
+            for_each_pack(worker, row, [&](auto i) { store_pair(to, in.half, i, load_pair(dout, in.half, i)); });
+          else if (gain)
+            backward_held_head(worker, row, in, gain, t, from, dout, to, sum);
+          else
+            for_each_pack(worker, row, [&](auto i) {
+              store_pair(to, in.half, i, turned_back(load_pair(dout, in.half, i), turn(in, t, i)));
+            });
+        }
+        A* const sums = (queries ? q_sums : k_sums) + t * 2 * in.half;
+        if (gain) for_each_pack(worker, row, [&](auto i) { store_pair(sums, in.half, i, sum); });
+      },
+      row.lanes);
+}
+
 /// How the pairs of a head divide into packs; a GPU packs only where every head of every operand is aligned.
 template <class T, class... H>
 RowSplit<T> pairs_of(const Projection<T>& in, const Heads<H>&... operands) {
@@ -158,7 +217,7 @@ index_t QkNormRope<T>::workspace_size(const QkvShape& shape, index_t tokens) {
 template <class T>
 void QkNormRope<T>::forward(const Exec& exec, const Inputs& inputs, Heads<T> q, Heads<T> k, Heads<T> v) {
   const Projection<T> in(inputs);
-  const RowSplit<T> row = pairs_of(in, q, k, v);
+  const RowSplit<T> row = pairs_of(in, q, k, v).narrowed();
   const int workers = on_gpu ? in.heads() : 1;  // for each token
   for_each_row(
       "annulus::ops::qk_norm_rope_forward", exec, inputs.qkv.extent(0) * workers,
@@ -175,7 +234,8 @@ void QkNormRope<T>::forward(const Exec& exec, const Inputs& inputs, Heads<T> q, 
             for_each_lanes(worker, row, [&](auto i) { store_pair(to, in.half, i, load_pair(from, in.half, i)); });
           }
         }
-      });
+      },
+      row.lanes);
 }
 
 template <class T>
@@ -189,30 +249,34 @@ void QkNormRope<T>::backward(const Exec& exec, const Inputs& inputs, Heads<const
   const Matrix<A> q_partial(workspace.data(), blocks, d), k_partial(workspace.data() + blocks * d, blocks, d);
   T* const to_qkv = dqkv.data();
   A *const q_sums = q_partial.data(), *const k_sums = k_partial.data();
-  const RowSplit<T> row = pairs_of(in, dq, dk, dv, Heads<T>{to_qkv, in.half, 0}, Heads<A>{q_sums, in.half, 0});
+  const RowSplit<T> row =
+      pairs_of(in, dq, dk, dv, Heads<T>{to_qkv, in.half, 0}, Heads<A>{q_sums, in.half, 0}).narrowed();
 
-  for_each_row(
-      "annulus::ops::qk_norm_rope_backward[dqkv]", exec, blocks, KOKKOS_LAMBDA(const Worker& worker, index_t b) {
-        A *q_sum = q_sums + b * 2 * in.half, *k_sum = k_sums + b * 2 * in.half;
-        for_each_lanes(worker, row, [&](auto i) {
-          const Pair<A, i.size> zero{};
-          store_pair(q_sum, in.half, i, zero);
-          store_pair(k_sum, in.half, i, zero);
-        });
-        for (index_t t = b * block; t < Kokkos::min((b + 1) * block, tokens); ++t)
-          for (int head = 0; head < in.heads(); ++head) {
-            const T* from = in.qkv + in.place(t, head);
-            T* to = to_qkv + in.place(t, head);
-            if (in.is_query(head)) {
-              backward_head(worker, row, in, in.q_gain, t, from, dq.at(t, head), to, q_sum);
-            } else if (!in.is_value(head)) {
-              backward_head(worker, row, in, in.k_gain, t, from, dk.at(t, head - in.q_heads), to, k_sum);
-            } else {
-              const A* dout = dv.at(t, head - in.q_heads - in.kv_heads);
-              for_each_lanes(worker, row, [&](auto i) { store_pair(to, in.half, i, load_pair(dout, in.half, i)); });
+  if (on_gpu && row.one_pack_each())
+    backward_held(exec, in, row, tokens, dq, dk, dv, to_qkv, q_sums, k_sums);
+  else
+    for_each_row(
+        "annulus::ops::qk_norm_rope_backward[dqkv]", exec, blocks, KOKKOS_LAMBDA(const Worker& worker, index_t b) {
+          A *q_sum = q_sums + b * 2 * in.half, *k_sum = k_sums + b * 2 * in.half;
+          for_each_lanes(worker, row, [&](auto i) {
+            const Pair<A, i.size> zero{};
+            store_pair(q_sum, in.half, i, zero);
+            store_pair(k_sum, in.half, i, zero);
+          });
+          for (index_t t = b * block; t < Kokkos::min((b + 1) * block, tokens); ++t)
+            for (int head = 0; head < in.heads(); ++head) {
+              const T* from = in.qkv + in.place(t, head);
+              T* to = to_qkv + in.place(t, head);
+              if (in.is_query(head)) {
+                backward_head(worker, row, in, in.q_gain, t, from, dq.at(t, head), to, q_sum);
+              } else if (!in.is_value(head)) {
+                backward_head(worker, row, in, in.k_gain, t, from, dk.at(t, head - in.q_heads), to, k_sum);
+              } else {
+                const A* dout = dv.at(t, head - in.q_heads - in.kv_heads);
+                for_each_lanes(worker, row, [&](auto i) { store_pair(to, in.half, i, load_pair(dout, in.half, i)); });
+              }
             }
-          }
-      });
+        });
 
   if (in.q_gain) add_column_sums("annulus::ops::qk_norm_rope_backward[dq_gain]", exec, q_partial, dq_gain);
   if (in.k_gain) add_column_sums("annulus::ops::qk_norm_rope_backward[dk_gain]", exec, k_partial, dk_gain);
