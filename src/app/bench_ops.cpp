@@ -14,7 +14,7 @@ namespace annulus::app {
 
 namespace {
 
-constexpr index_t tokens = 8192, width = 1024, vocabulary = 256;
+constexpr index_t tokens = on_gpu ? 16384 : 8192, width = 1024, vocabulary = 256;
 
 /// Rows of one type. Arrays are those that an operator reads or writes, each once.
 template <class T>
