@@ -49,6 +49,7 @@ class Bench final : public Command {
     options.add("--deck", deck_.deck, "step: the deck to measure");
     options.add("--set", deck_.sets, "step: block.key=value replaces what the deck says; may be repeated")
         .one_at_a_time("KEY=VALUE");
+    options.add("--steps", steps_, "step: how many to measure, after two").with_default().positive();
     options.add("--tokenizer", tokenizer_, "tokenize: as for annulus tokenize").with_default();
     options.add("--text", texts_, "tokenize: a file to encode; may be repeated").one_at_a_time("FILE");
     options.flag("--json", json_, "print JSON instead of a table");
@@ -78,7 +79,7 @@ class Bench final : public Command {
     if (deck_.deck.empty()) throw Refused("annulus bench step needs --deck: the deck whose step to measure");
     const RunConfig config = deck_.config();
     return in_parallel([&](ParallelRun& run) {
-      const auto rows = bench_step(config, run);
+      const auto rows = bench_step(config, run, steps_);
       say(rows, KokkosSession::description());
       return Exit::done;
     });
@@ -124,6 +125,7 @@ class Bench final : public Command {
   std::string subject_, tokenizer_ = "byte";
   std::vector<std::string> texts_;
   DeckOptions deck_;
+  int steps_ = 9;
   bool json_ = false;
 };
 

@@ -51,7 +51,7 @@ double flops_per_token(const model::Model& model) {
 
 }  // namespace
 
-std::vector<BenchRow> bench_step(const RunConfig& config, ParallelRun& run) {
+std::vector<BenchRow> bench_step(const RunConfig& config, ParallelRun& run, int steps) {
   check_ranks(config, run.ranks());
   const index_t vocabulary = config.model.vocabulary > 0 ? config.model.vocabulary : byte_vocabulary;
   Assembly parts(config, run.world(), run.streams(), Seams{},
@@ -62,7 +62,8 @@ std::vector<BenchRow> bench_step(const RunConfig& config, ParallelRun& run) {
   train::StepSamples samples{0, config.train.micro_batch, config.accumulation()};
   std::optional<train::StepUnderWay> before;
   auto begin = std::chrono::steady_clock::now();
-  for (int step = -2; step <= 9; ++step) {  // the first two warm up; each is waited for after the next was given out
+  for (int step = -2; step <= steps;
+       ++step) {  // the first two warm up; each is waited for after the next was given out
     auto given = train::begin_step(
         parts.feed(), samples,
         {.lr = 1e-4, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .decay = 0.1, .clip = 1, .step = step + 3});
@@ -73,9 +74,9 @@ std::vector<BenchRow> bench_step(const RunConfig& config, ParallelRun& run) {
     begin = end;
     samples.first += samples.count(parts.mesh().shape());
   }
-  std::nth_element(seconds.begin(), seconds.begin() + 4, seconds.end());
+  std::sort(seconds.begin(), seconds.end());
 
-  const double median = seconds[4], rate = double(config.tokens_per_step()) / median;
+  const double median = seconds[seconds.size() / 2], rate = double(config.tokens_per_step()) / median;
   const auto& shape = parts.mesh().shape();
   const auto row = [&](const char* unit, double value) {
     return BenchRow{.name = fmt::format("step, dp {} x ring {}", shape.dp, shape.ring),

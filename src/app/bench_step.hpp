@@ -8,8 +8,8 @@
 
 namespace annulus::app {
 
-/// The median step of the deck's mesh: tokens per second, and model FLOP/s (6 per parameter and token, and 6 per head
-/// dimension, query head, layer and visible key, causal attention halved). Collective.
-std::vector<BenchRow> bench_step(const RunConfig& config, ParallelRun& run);
+/// The median of `steps` steps at the deck's mesh: tokens per second, and model FLOP/s (6 per parameter and token, and
+/// 6 per head dimension, query head, layer and visible key, causal attention halved). Collective.
+std::vector<BenchRow> bench_step(const RunConfig& config, ParallelRun& run, int steps);
 
 }  // namespace annulus::app

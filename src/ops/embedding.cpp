@@ -21,7 +21,6 @@ struct Occurrences {
 
   void sort(const Exec& exec, Vector<const std::int32_t> ids) const;
 
- private:
   /// A thread counts, or places, a stretch.
   void count_by_threads(const Exec& exec, Vector<const std::int32_t> ids) const;
   void place_by_threads(const Exec& exec, Vector<const std::int32_t> ids) const;

@@ -1,5 +1,7 @@
 #include "train/optimizer_step.hpp"
 
+#include "core/profile.hpp"
+
 namespace annulus::train {
 
 StepResult StepUnderWay::result() const {
@@ -8,6 +10,7 @@ StepResult StepUnderWay::result() const {
 }
 
 StepUnderWay begin_step(const Feed& feed, const StepSamples& samples, const model::Update& update) {
+  const Region region("annulus::train::step");
   const auto& [mesh, layout, model, loader] = feed;
 
   // the count is known before forward, so that nothing is divided afterwards

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/profile.hpp"
 #include "eval/position_loss.hpp"
 #include "train/schedule.hpp"
 
@@ -48,7 +47,6 @@ Exit Trainer::run() {
 }
 
 Trainer::Untold Trainer::step() {
-  const Region region("annulus::train::step");
   const auto begin = Clock::now();
   const StepSamples samples{counters_.sample, config_.train.micro_batch, config_.accumulation};
   const double lr = learning_rate(config_.schedule, counters_.step, config_.train.steps);
