@@ -99,8 +99,10 @@ struct ToolSettings {  // as Kokkos Tools defines it
 
 extern "C" void kokkosp_init_library(int, std::uint64_t, std::uint32_t, void*) {
   check(cuptiActivityRegisterCallbacks(buffer_wanted, buffer_filled), "cuptiActivityRegisterCallbacks");
-  check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION), "cuptiActivityEnable");
-  check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "cuptiActivityEnable");
+  // external correlations are told only with the calls that they belong to
+  for (const auto kind : {CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER,
+                          CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL})
+    check(cuptiActivityEnable(kind), "cuptiActivityEnable");
 }
 /// Else Kokkos fences before and after all that it tells.
 extern "C" void kokkosp_request_tool_settings(std::uint32_t, ToolSettings* settings) {

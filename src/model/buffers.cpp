@@ -73,6 +73,7 @@ void reserve_for_libraries(MemoryPlan& plan, int ranks) {
     if (ranks > 1) {
       row("NCCL: terms of sums", ranks * comm::nccl_slice_bytes);
       row("NCCL: channels", its_own);
+      row("messages through pinned host memory, without NCCL", its_own);
     }
   } else {
     row("MPI: messages under way", its_own);

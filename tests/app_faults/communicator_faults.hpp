@@ -9,8 +9,8 @@ namespace annulus::test {
 
 using DecorateReduce = std::function<std::unique_ptr<comm::Communicator>(std::unique_ptr<comm::Communicator>)>;
 
-/// Rank 1 never joins the first sum over ranks.
-std::unique_ptr<comm::Communicator> with_silent_rank(std::unique_ptr<comm::Communicator> reduce);
+/// Rank 1 stays out of the sums over ranks. `goes_on`: its host does all else; false: it does nothing any more.
+std::unique_ptr<comm::Communicator> with_silent_rank(std::unique_ptr<comm::Communicator> reduce, bool goes_on);
 
 /// The squared norm comes out as if every rank had squared the whole gradient: as many times too large as there are
 /// ranks.

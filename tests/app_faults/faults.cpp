@@ -24,6 +24,11 @@ app::Seams around_reduce(const DecorateReduce& decorate) {
   return seams;
 }
 
+app::Seams silent_rank(bool goes_on) {
+  return around_reduce(
+      [goes_on](std::unique_ptr<comm::Communicator> reduce) { return with_silent_rank(std::move(reduce), goes_on); });
+}
+
 app::Seams scaled_hop(double factor) {
   app::Seams seams;
   seams.rotator = [factor](std::unique_ptr<cp::Rotator> rotator) {
@@ -72,7 +77,8 @@ const std::map<std::string, std::function<app::Seams()>>& faults() {
       {"local-positions", [] { return altered_batch(count_positions_on_the_rank); }},
       {"zero-attention", [] { return around_rotator(with_zero_blocks); }},
       {"stray-view", [] { return around_rotator(with_stray_memory); }},
-      {"silent-rank", [] { return around_reduce(with_silent_rank); }},
+      {"silent-rank", [] { return silent_rank(false); }},
+      {"absent-rank", [] { return silent_rank(true); }},
       {"norm-over-copies", [] { return around_reduce(with_norm_over_copies); }},
       {"late-numbers", [] { return around_model(with_late_numbers); }},
       {"third-nan", [] { return around_model(with_nan_in_third_step); }},

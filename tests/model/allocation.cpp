@@ -16,16 +16,18 @@ namespace {
 
 std::map<std::string, index_t> counted;  ///< bytes by label
 
-/// Counts every allocation through Kokkos in the memories that are planned, except Kokkos's own, while it lives.
+/// Counts every allocation through Kokkos in the memories that are planned, except Kokkos's own and what messages
+/// without NCCL take, while it lives.
 struct Counting {
   Counting() {
     counted.clear();
-    Kokkos::Tools::Experimental::set_allocate_data_callback(
-        [](Kokkos::Profiling::SpaceHandle space, const char* label, const void*, std::uint64_t size) {
-          const std::string name = space.name;
-          const bool planned = name == Exec::memory_space::name() || name == Kokkos::SharedHostPinnedSpace::name();
-          if (planned && std::string(label).rfind("Kokkos::", 0) != 0) counted[label] += static_cast<index_t>(size);
-        });
+    Kokkos::Tools::Experimental::set_allocate_data_callback([](Kokkos::Profiling::SpaceHandle space, const char* label,
+                                                               const void*, std::uint64_t size) {
+      const std::string name = space.name;
+      const bool planned = name == Exec::memory_space::name() || name == Kokkos::SharedHostPinnedSpace::name();
+      const bool own = std::string(label).rfind("Kokkos::", 0) != 0 && label != std::string("annulus::comm::staging");
+      if (planned && own) counted[label] += static_cast<index_t>(size);
+    });
   }
   ~Counting() { Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr); }
 };
