@@ -113,8 +113,32 @@ void TokenStream::read(index_t first, std::span<std::int32_t> ids) const {
 
 void TokenStream::check() const {
   std::vector<std::int32_t> ids(1 << 20);
-  for (index_t first = 0; first < tokens(); first += index_t(ids.size()))
-    read(first, std::span(ids).first(std::min<index_t>(ids.size(), tokens() - first)));
+  std::uint64_t document = 0;  // the next one's number
+  bool inside = false;         // the shard before has ended within it
+  for (const auto& shard : shards_) {
+    const auto index = read_document_index(shard.path(), shard.tokens());
+    std::size_t next = 0;
+    const auto refuse = [&](index_t at) {
+      throw Refused(text(document_index_path(shard.path()).string(), " does not fit the shard beside it: a document ",
+                         inside ? "goes on" : "begins", " at token ", at));
+    };
+    if (index && index->documents() > 0) {
+      if (&shard == &shards_.front()) document = index->numbers[0];  // one shard of several may be a run's whole data
+      if (index->numbers[0] != document) refuse(0);
+    }
+    for (index_t first = 0; first < shard.tokens(); first += index_t(ids.size())) {
+      const auto part = std::span(ids).first(std::min<index_t>(ids.size(), shard.tokens() - first));
+      shard.read(first, part, tokenizer_.vocabulary);
+      for (std::size_t n = 0; n < part.size(); ++n) {
+        const auto at = static_cast<std::uint64_t>(first) + n;
+        const bool listed = index && next + 1 < index->offsets.size() && index->offsets[next] == at;
+        if (index && listed != (!inside || at == 0)) refuse(index_t(at));
+        next += listed;
+        inside = part[n] != tokenizer_.end_of_text;
+        document += !inside;
+      }
+    }
+  }
 }
 
 std::string TokenStream::fingerprint() const {
@@ -139,8 +163,13 @@ std::string TokenStream::fingerprint() const {
   return hash.text();
 }
 
-ShardWriter::ShardWriter(std::filesystem::path folder, std::string split, index_t vocabulary, index_t shard_tokens)
-    : folder_(std::move(folder)), split_(std::move(split)), wide_(vocabulary > 65536), shard_tokens_(shard_tokens) {
+ShardWriter::ShardWriter(std::filesystem::path folder, std::string split, index_t vocabulary, std::int32_t end_of_text,
+                         index_t shard_tokens)
+    : folder_(std::move(folder)),
+      split_(std::move(split)),
+      wide_(vocabulary > 65536),
+      end_of_text_(end_of_text),
+      shard_tokens_(shard_tokens) {
   assert(shard_tokens > 0 && shard_tokens <= 0x7fffffff);  // the header counts in an int32
 }
 
@@ -158,11 +187,27 @@ void ShardWriter::write_ids(std::span<const std::int32_t> ids) {
   const index_t offset = index_t{sizeof(Header)} + in_shard_ * (wide_ ? 4 : 2);
   const std::vector<std::uint16_t> narrowed(ids.begin(), wide_ ? ids.begin() : ids.end());
   file_->write(offset, wide_ ? std::as_bytes(ids) : std::as_bytes(std::span(narrowed)));
+  index(ids);
   in_shard_ += index_t(ids.size());
   tokens_ += index_t(ids.size());
 }
 
+void ShardWriter::index(std::span<const std::int32_t> ids) {
+  for (std::size_t n = 0; n < ids.size(); ++n) {
+    if (!inside_) {
+      if (in_shard_ + index_t(n) > 0) index_.offsets.push_back(static_cast<std::uint64_t>(in_shard_) + n);
+      index_.numbers.push_back(document_);
+    }
+    inside_ = ids[n] != end_of_text_;
+    document_ += !inside_;
+  }
+}
+
 void ShardWriter::complete_shard() {
+  index_.offsets.push_back(static_cast<std::uint64_t>(in_shard_));
+  write_document_index(folder_ / shard_name(split_, shards_), index_);  // before the shard: each that is there has one
+  index_ = {};
+  inside_ = false;  // a document that goes on is listed again
   const Format& format = wide_ ? wide : narrow;
   const Header header{format.magic, format.version, static_cast<std::int32_t>(in_shard_)};
   file_->write(0, std::as_bytes(std::span(header)));

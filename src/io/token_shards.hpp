@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "io/document_index.hpp"
 #include "io/file.hpp"
 #include "io/tokenizer_record.hpp"
 
@@ -49,7 +50,8 @@ class TokenStream {
   const TokenizerRecord& tokenizer() const { return tokenizer_; }
   const std::vector<TokenShard>& shards() const { return shards_; }
   void read(index_t first, std::span<std::int32_t> ids) const;
-  /// Reads every id once, for `check`: what is wrong anywhere is refused before a run meets it.
+  /// Reads every id once, for `check`: what is wrong anywhere is refused before a run meets it, a document index that
+  /// does not fit included.
   void check() const;
   /// XXH64 over each shard's size, header and 64 evenly spaced pages: the whole of a shard up to 256 KiB, and enough of
   /// a larger one to tell another text or order; no names or times, so that a copy elsewhere is the same data.
@@ -61,10 +63,12 @@ class TokenStream {
   TokenizerRecord tokenizer_;
 };
 
-/// Appends ids to shards of at most `shard_tokens` each.
+/// Appends ids to shards of at most `shard_tokens` each, with their document indices.
 class ShardWriter {
  public:
-  ShardWriter(std::filesystem::path folder, std::string split, index_t vocabulary, index_t shard_tokens);
+  /// Each end-of-text closes a document of the index that is written beside each shard.
+  ShardWriter(std::filesystem::path folder, std::string split, index_t vocabulary, std::int32_t end_of_text,
+              index_t shard_tokens);
 
   void append(std::span<const std::int32_t> ids);
   /// Completes the last shard.
@@ -75,10 +79,16 @@ class ShardWriter {
  private:
   void write_ids(std::span<const std::int32_t> ids);
   void complete_shard();
+  /// Notes where documents of these ids, which come next in the shard, begin.
+  void index(std::span<const std::int32_t> ids);
 
   std::filesystem::path folder_;
   std::string split_;
   bool wide_;
+  std::int32_t end_of_text_;
+  DocumentIndex index_;
+  std::uint64_t document_ = 0;  ///< the number of the one that the next id belongs to
+  bool inside_ = false;         ///< whether it has begun, in this shard
   index_t shard_tokens_, in_shard_ = 0, tokens_ = 0, shards_ = 0;
   std::unique_ptr<NewFile> file_;
 };

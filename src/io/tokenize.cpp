@@ -74,8 +74,8 @@ TokenizeSummary tokenize(const std::vector<fs::path>& files, const fs::path& des
     throw Refused(text("the fraction for validation is ", options.validation_fraction, "; it must lie in 0 to 0.5"));
 
   const fs::path partial = unfinished(folder);
-  ShardWriter train(partial, "train", tokenizer.vocabulary(), options.shard_tokens);
-  ShardWriter validation(partial, "val", tokenizer.vocabulary(), options.shard_tokens);
+  ShardWriter train(partial, "train", tokenizer.vocabulary(), tokenizer.end_of_text(), options.shard_tokens);
+  ShardWriter validation(partial, "val", tokenizer.vocabulary(), tokenizer.end_of_text(), options.shard_tokens);
   DocumentBatch batch(tokenizer, options.threads, [&](std::span<const std::int32_t> ids, bool validates) {
     (validates ? validation : train).append(ids);
   });

@@ -32,7 +32,7 @@ TEST_CASE("token shards: what the writer leaves is llm.c's format, byte by byte"
   const ScratchFolder folder;
   const bool wide = GENERATE(false, true);
   const Ids ids = some_ids(1000, wide ? 128256 : 50257);
-  ShardWriter writer(folder.path(), "train", wide ? 128256 : 50257, 400);
+  ShardWriter writer(folder.path(), "train", wide ? 128256 : 50257, 50256, 400);
   for (const auto& [first, count] : {std::pair{0, 1}, {1, 0}, {1, 850}, {851, 149}})
     writer.append(std::span(ids).subspan(first, count));
   writer.finish();
