@@ -170,7 +170,7 @@ ShardWriter::ShardWriter(std::filesystem::path folder, std::string split, index_
       wide_(vocabulary > 65536),
       end_of_text_(end_of_text),
       shard_tokens_(shard_tokens) {
-  assert(shard_tokens > 0 && shard_tokens <= 0x7fffffff);  // the header counts in an int32
+  assert(shard_tokens > 0 && shard_tokens <= most_shard_tokens);
 }
 
 void ShardWriter::append(std::span<const std::int32_t> ids) {

@@ -63,6 +63,9 @@ class TokenStream {
   TokenizerRecord tokenizer_;
 };
 
+/// The header counts in an int32.
+inline constexpr index_t most_shard_tokens = 0x7fffffff;
+
 /// Appends ids to shards of at most `shard_tokens` each, with their document indices.
 class ShardWriter {
  public:

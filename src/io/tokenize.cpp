@@ -72,6 +72,9 @@ TokenizeSummary tokenize(const std::vector<fs::path>& files, const fs::path& des
   if (summary.bytes == 0) throw Refused(text("there is no text: ", files.size(), " files with 0 bytes"));
   if (!(options.validation_fraction >= 0 && options.validation_fraction <= 0.5))
     throw Refused(text("the fraction for validation is ", options.validation_fraction, "; it must lie in 0 to 0.5"));
+  if (options.shard_tokens < 1 || options.shard_tokens > most_shard_tokens)
+    throw Refused(text("a shard of ", options.shard_tokens, " tokens cannot be: llm.c's header counts up to ",
+                       most_shard_tokens));
 
   const fs::path partial = unfinished(folder);
   ShardWriter train(partial, "train", tokenizer.vocabulary(), tokenizer.end_of_text(), options.shard_tokens);

@@ -232,6 +232,9 @@ TEST_CASE("tokenize: what cannot become shards is refused, and leaves nothing", 
   CHECK_THAT(run({folder.path()}), ContainsSubstring("is not a file"));
   CHECK_THAT(run({put(folder / "short", "abc")}), ContainsSubstring("3 bytes is too short"));
   CHECK_THAT(run({text}, 0.6), ContainsSubstring("0.6"));
+  for (const index_t tokens : {index_t(0), index_t(1) << 31})
+    CHECK_THAT(refusal([&] { tokenize({text}, folder / "shards", *tokenizer, {.shard_tokens = tokens}, silent); }),
+               ContainsSubstring("header counts up to 2147483647"));
   CHECK(!std::filesystem::exists(folder / "shards"));
 
   CHECK(run({text}) == "nothing was refused");
